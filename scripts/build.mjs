@@ -1,0 +1,35 @@
+// Compiles src/ to dist/, unless dist/ is already the result of exactly these sources.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const hash = createHash("sha256");
+for (const file of ["tsconfig.json", "tsconfig.build.json", "package-lock.json", ...sources("src")]) {
+  hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+}
+const digest = hash.digest("hex");
+const stamp = join(root, "dist", ".built-from");
+const entry = join(root, "dist", "cli", "main.js");
+if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest && existsSync(entry)) process.exit(0);
+
+rmSync(join(root, "dist"), { recursive: true, force: true });
+const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+const done = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+if (done.status === 0) {
+  chmodSync(entry, 0o755);
+  writeFileSync(stamp, digest);
+}
+process.exit(done.status ?? 1);
+
+function sources(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) return sources(path);
+      return path.endsWith(".ts") && !path.endsWith(".test.ts") ? [path] : [];
+    })
+    .sort();
+}

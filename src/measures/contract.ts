@@ -1,0 +1,31 @@
+/**
+ * A measure is a value with a canonical name; each lives in its own file with definition, edge cases and citation.
+ *
+ * Per-case measures see one ranked list. Undefined is `null` (nothing predicted: P is 0/0) and is aggregated by a *named*
+ * policy; the default `zero` counts it as 0 and the report prints how many there were.
+ */
+export interface CaseJudgement {
+  /** For each rank (0-based), the index of the target that this prediction hits, or -1. Each target at most once. */
+  readonly ranking: readonly number[];
+  /** Grades of all targets that count (1 = binary). Its length is the number of targets. */
+  readonly targets: readonly number[];
+}
+
+export interface Measure {
+  /** Canonical: `P`, `R`, `F1`, `Hit@5`, `RR`; parses and prints to itself. */
+  readonly name: string;
+  readonly definition: string;
+  readonly edgeCases: string;
+  readonly citation: string;
+  /** Proportions of 0/1 values get a Wilson interval beside the bootstrap's. */
+  readonly binary: boolean;
+  /** In [0, 1], or null where undefined. */
+  readonly ofCase: (judgement: CaseJudgement) => number | null;
+  /** Pools counts over cases instead of averaging values of cases; `ofCase` is then not used for the summary. */
+  readonly pooled?: (counts: { readonly tp: number; readonly fp: number; readonly fn: number }) => number;
+  /**
+   * Expected value for a uniformly random ranking of `size` out of `pool` files of which `relevant` are targets
+   * (closed form); absent where none is known.
+   */
+  readonly expected?: (size: number, pool: number, relevant: number) => number;
+}
