@@ -1,0 +1,194 @@
+/** The cache as the engine sees it: objects, the action index, claims, small memories, and folders for things that verify themselves. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { canonicalJson, type Digest, digestBytes, type Json } from "../base/json.js";
+import { Actions, type ActionRow } from "./actions.js";
+import { Claims } from "./claims.js";
+import { CacheBroken, classify, DamagedEntry } from "./errors.js";
+import { Objects } from "./objects.js";
+import { closeTables, DATABASE, type Opening, openTables, repair, type Tables } from "./open.js";
+
+export interface CacheOptions extends Opening {}
+
+/** Digest and size of the database as its last writer left it, so that `verify` sees damage even in bytes that nobody reads. */
+const SEAL = "seal.json";
+
+export class Cache {
+  readonly folder: string;
+  readonly #options: CacheOptions;
+  #tables: Tables;
+  #inode: number | undefined;
+  #claims: Claims | undefined;
+  #objects: Objects;
+  #actions: Actions;
+  #dirty: Promise<void> | undefined;
+  /** Damage met since the cache was opened: reported once each. */
+  readonly damaged = new Set<string>();
+
+  private constructor(options: CacheOptions, tables: Tables, inode: number | undefined) {
+    this.folder = options.folder;
+    this.#options = options;
+    this.#tables = tables;
+    this.#inode = inode;
+    [this.#objects, this.#actions] = this.#rooms();
+  }
+
+  static async open(options: CacheOptions): Promise<Cache> {
+    const tables = await openTables(options);
+    const inode = (await stat(join(options.folder, DATABASE)).catch(() => undefined))?.ino;
+    return new Cache(options, tables, inode);
+  }
+
+  #rooms(): [Objects, Actions] {
+    const objects = new Objects(this.#tables.objects, join(this.folder, "objects"), ({ digest, where, what }) => {
+      if (this.damaged.has(digest)) return;
+      this.damaged.add(digest);
+      this.#options.warn(`cache: object ${digest.slice(0, 12)} in ${where} ${what}; it is made again where it can be`);
+    });
+    const actions = new Actions(this.#tables.actions, (key) => {
+      if (this.damaged.has(key)) return;
+      this.damaged.add(key);
+      this.#options.warn(`cache: the row of key ${key.slice(0, 12)} is damaged; it counts as a miss`);
+    });
+    return [objects, actions];
+  }
+
+  /** The database is unreadable: moves it aside, carries over what it can, and opens the new one. */
+  async recover(error: CacheBroken): Promise<void> {
+    await this.#closeTables().catch(() => {});
+    await repair(this.#options, `can't be read any further (${error.message})`, this.#inode);
+    this.#tables = await openTables(this.#options);
+    this.#inode = (await stat(join(this.folder, DATABASE)).catch(() => undefined))?.ino;
+    [this.#objects, this.#actions] = this.#rooms();
+    this.#dirty = undefined;
+  }
+
+  get objects(): Objects {
+    return this.#objects;
+  }
+  get actions(): Actions {
+    return this.#actions;
+  }
+  /** The tables themselves, for maintenance. */
+  get tables(): Tables {
+    return this.#tables;
+  }
+
+  /** The first write breaks the seal; it is put back when the cache is closed. */
+  #touch(): Promise<void> {
+    this.#dirty ??= rm(join(this.folder, SEAL), { force: true }).catch((error) => {
+      throw classify(error);
+    });
+    return this.#dirty;
+  }
+
+  async putBytes(bytes: Uint8Array): Promise<Digest> {
+    await this.#touch();
+    return this.#objects.put(bytes);
+  }
+
+  async putJson(value: unknown): Promise<Digest> {
+    return this.putBytes(Buffer.from(canonicalJson(value)));
+  }
+
+  /** Throws `DamagedEntry` naming every one that is missing or wrong. */
+  async getBytes(digests: readonly Digest[]): Promise<Uint8Array[]> {
+    const found = await this.#objects.getMany(digests);
+    const missing = digests.filter((digest) => !found.has(digest));
+    if (missing.length > 0) {
+      for (const digest of missing) {
+        if (this.damaged.has(digest)) continue;
+        this.damaged.add(digest);
+        this.#options.warn(`cache: object ${digest.slice(0, 12)} is missing; it is made again where it can be`);
+      }
+      throw new DamagedEntry(missing);
+    }
+    return digests.map((digest) => found.get(digest) as Uint8Array);
+  }
+
+  async getJson(digest: Digest): Promise<Json> {
+    const [bytes] = await this.getBytes([digest]);
+    return JSON.parse(Buffer.from(bytes ?? []).toString("utf8")) as Json;
+  }
+
+  async putRow(key: Digest, row: ActionRow): Promise<void> {
+    await this.#touch();
+    await this.#actions.put(key, row);
+  }
+
+  async claims(): Promise<Claims> {
+    await this.#touch();
+    this.#claims ??= new Claims(join(this.folder, DATABASE), this.#options.now);
+    return this.#claims;
+  }
+
+  /** Small values that may be lost without harm: each carries its own check, and a damaged one is forgotten. */
+  memory(name: string): { get(key: string): Promise<Json | undefined>; set(key: string, value: Json): Promise<void> } {
+    const full = (key: string) => `${name}:${digestBytes(key)}`;
+    return {
+      get: async (key) => {
+        const [text] = await this.#tables.memory.getMany([full(key)]);
+        if (text === undefined) return undefined;
+        const body = text.slice(16);
+        return digestBytes(full(key) + body).slice(0, 16) === text.slice(0, 16) ? (JSON.parse(body) as Json) : undefined;
+      },
+      set: async (key, value) => {
+        await this.#touch();
+        const body = canonicalJson(value);
+        await this.#tables.memory.set(full(key), digestBytes(full(key) + body).slice(0, 16) + body);
+      },
+    };
+  }
+
+  async #closeTables(): Promise<void> {
+    const claims = this.#claims;
+    this.#claims = undefined;
+    await claims?.close().catch(() => {});
+    await closeTables(this.#tables);
+  }
+
+  async close(): Promise<void> {
+    const wrote = this.#dirty !== undefined;
+    let alone = true;
+    if (wrote && this.#claims !== undefined) alone = (await this.#claims.others().catch(() => [{}])).length === 0;
+    await this.#closeTables();
+    if (wrote && alone) await seal(this.folder).catch(() => {});
+  }
+}
+
+async function seal(folder: string): Promise<void> {
+  const sealed = await sealOf(folder);
+  // Another process has it open and is writing: its own closing seals.
+  if (sealed === null) return;
+  await mkdir(folder, { recursive: true });
+  const temporary = join(folder, `${SEAL}.${process.pid}.tmp`);
+  await writeFile(temporary, JSON.stringify(sealed));
+  await rename(temporary, join(folder, SEAL));
+}
+
+async function sealOf(folder: string): Promise<{ size: number; sha256: string } | null> {
+  const path = join(folder, DATABASE);
+  const { size } = await stat(path);
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  const wal = await stat(`${path}-wal`).catch(() => null);
+  return wal !== null && wal.size > 0 ? null : { size, sha256: hash.digest("hex") };
+}
+
+/** Why the database is not what its last writer left, or null: also when there is no seal, or somebody is writing now. */
+export async function brokenSeal(folder: string): Promise<string | null> {
+  const text = await readFile(join(folder, SEAL), "utf8").catch(() => null);
+  if (text === null) return null;
+  let sealed: { size?: unknown; sha256?: unknown };
+  try {
+    sealed = JSON.parse(text);
+  } catch {
+    return "its seal (seal.json) is damaged";
+  }
+  const now = await sealOf(folder).catch(() => null);
+  if (now === null) return null;
+  if (now.size !== sealed.size) return `is ${now.size} bytes long, its last writer left ${String(sealed.size)}`;
+  return now.sha256 === sealed.sha256 ? null : "has other bytes than its last writer left";
+}

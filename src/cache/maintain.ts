@@ -1,0 +1,244 @@
+/** Looking after a cache: figures, verification, garbage collection, removal of single entries. */
+import { readdir, rm, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { type Digest, isDigest } from "../base/json.js";
+import type { ActionRow } from "./actions.js";
+import { brokenSeal, type Cache } from "./cache.js";
+import { decodeObject } from "./objects.js";
+import { DATABASE } from "./open.js";
+
+export interface Damage {
+  /** Digest of an object, key of a row, or name of a file. */
+  readonly what: string;
+  readonly where: string;
+  readonly problem: string;
+}
+
+export interface Verification {
+  /** Objects, rows and files looked at. */
+  readonly checked: number;
+  readonly damaged: readonly Damage[];
+}
+
+/**
+ * Looks at every byte: the database against its seal and by SQLite's own check, every object against its digest, every row against its
+ * check sum, and every object that a row promises. Changes nothing unless `repair`, which removes what is damaged, so that it is a miss.
+ * `sealProblem` is what `brokenSeal` said *before* the database was opened (opening may write).
+ */
+export async function verifyCache(cache: Cache, sealProblem: string | null, repair: boolean): Promise<Verification> {
+  const damaged: Damage[] = [];
+  let checked = 1;
+  if (sealProblem !== null) damaged.push({ what: DATABASE, where: DATABASE, problem: sealProblem });
+
+  const integrity = await cache.tables.memory.sql("PRAGMA integrity_check(20)");
+  for (const { integrity_check: line } of integrity) {
+    if (line !== "ok") damaged.push({ what: DATABASE, where: DATABASE, problem: String(line) });
+  }
+
+  const present = new Set<Digest>();
+  const badObjects: Digest[] = [];
+  for await (const [key, stored] of cache.tables.objects.scan()) {
+    checked += 1;
+    const digest = key as Digest;
+    const decoded = isDigest(key) ? decodeObject(stored, digest) : { ok: false as const, what: "has a name that is no digest" };
+    if (decoded.ok) present.add(digest);
+    else {
+      badObjects.push(digest);
+      damaged.push({ what: key, where: `${DATABASE}, objects`, problem: decoded.what });
+    }
+  }
+  const { readFile } = await import("node:fs/promises");
+  for await (const { digest, path } of cache.objects.files()) {
+    checked += 1;
+    const where = relative(cache.folder, path);
+    // A temporary file is what a killed writer left: no damage, and gc's business.
+    if (digest === null && path.endsWith(".tmp")) continue;
+    if (digest === null) {
+      damaged.push({ what: where, where, problem: "is no object" });
+      if (repair) await rm(path, { recursive: true, force: true });
+      continue;
+    }
+    const stored = await readFile(path).catch(() => null);
+    const decoded = stored === null ? { ok: false as const, what: "can't be read" } : decodeObject(stored, digest);
+    if (decoded.ok) present.add(digest);
+    else {
+      damaged.push({ what: digest, where, problem: decoded.what });
+      if (repair) await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  const badRows: Digest[] = [];
+  for await (const { key, row } of cache.actions.scan()) {
+    checked += 1;
+    if (row === undefined) {
+      badRows.push(key);
+      damaged.push({ what: key, where: `${DATABASE}, actions`, problem: "does not match its check sum" });
+      continue;
+    }
+    const missing = promised(row).filter((digest) => !present.has(digest));
+    if (missing.length > 0) {
+      badRows.push(key);
+      damaged.push({
+        what: key,
+        where: `${DATABASE}, actions`,
+        problem: `promises ${missing.length} object${missing.length === 1 ? "" : "s"} that ${missing.length === 1 ? "is" : "are"} not there (${missing[0]?.slice(0, 12)})`,
+      });
+    }
+  }
+  if (repair) {
+    await cache.tables.objects.deleteMany(badObjects);
+    await cache.actions.delete(badRows);
+  }
+  return { checked, damaged };
+}
+
+/** Objects that a row names itself (not those that their contents name). */
+function promised(row: ActionRow): Digest[] {
+  if (row.type === "unit") return [row.shared, ...row.out.map(([, digest]) => digest)];
+  return [row.output, ...(row.trace === null ? [] : [row.trace]), ...row.files.map(({ text }) => text)];
+}
+
+export interface CacheStats {
+  readonly folder: string;
+  readonly database_bytes: number;
+  readonly objects: number;
+  readonly object_bytes: number;
+  readonly large_objects: number;
+  readonly large_object_bytes: number;
+  readonly rows: Readonly<Record<string, number>>;
+  readonly folders: Readonly<Record<string, number>>;
+}
+
+export async function cacheStats(cache: Cache): Promise<CacheStats> {
+  const size = async (path: string) => (await stat(path).catch(() => ({ size: 0 }))).size;
+  const [inline] = await cache.tables.objects.sql("SELECT count(*) AS n, coalesce(sum(length(value)), 0) AS bytes FROM objects");
+  let large = 0;
+  let largeBytes = 0;
+  for await (const file of cache.objects.files()) {
+    large += 1;
+    largeBytes += file.size;
+  }
+  const rows: Record<string, number> = {};
+  for await (const { row } of cache.actions.scan()) {
+    const name = row === undefined ? "damaged" : `${row.kind} ${row.type}`;
+    rows[name] = (rows[name] ?? 0) + 1;
+  }
+  const folders: Record<string, number> = {};
+  for (const entry of await readdir(cache.folder, { withFileTypes: true })) {
+    if (entry.isDirectory() && entry.name !== "objects") folders[entry.name] = await folderBytes(join(cache.folder, entry.name));
+  }
+  return {
+    folder: cache.folder,
+    database_bytes: (await size(join(cache.folder, DATABASE))) + (await size(join(cache.folder, `${DATABASE}-wal`))),
+    objects: Number(inline?.n ?? 0) + large,
+    object_bytes: Number(inline?.bytes ?? 0) + largeBytes,
+    large_objects: large,
+    large_object_bytes: largeBytes,
+    rows,
+    folders,
+  };
+}
+
+async function folderBytes(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 }))).size;
+  }
+  return bytes;
+}
+
+export interface GcResult {
+  readonly kept_rows: number;
+  readonly dropped_rows: number;
+  readonly dropped_objects: number;
+  readonly freed_bytes: number;
+}
+
+/**
+ * Mark and sweep over the disk. Kept: everything that the given stage keys (of kept runs) reach, and every precious row (raw answers,
+ * fetched pages) with its objects unless `dropPrecious`. References inside objects are found by their look, a digest in quotes: that
+ * can keep too much, never too little.
+ */
+export async function collectGarbage(
+  cache: Cache,
+  roots: readonly Digest[],
+  options: { readonly dropPrecious: boolean; readonly dryRun: boolean },
+): Promise<GcResult> {
+  const rows = new Map<Digest, ActionRow>();
+  for await (const { key, row } of cache.actions.scan()) if (row !== undefined) rows.set(key, row);
+
+  const keptRows = new Set<Digest>();
+  const keptObjects = new Set<Digest>();
+  const queue: Digest[] = [];
+  const keepObject = (digest: Digest) => {
+    if (keptObjects.has(digest)) return;
+    keptObjects.add(digest);
+    queue.push(digest);
+  };
+  const keepRow = (key: Digest) => {
+    const row = rows.get(key);
+    if (row === undefined || keptRows.has(key)) return;
+    keptRows.add(key);
+    for (const digest of promised(row)) keepObject(digest);
+  };
+  for (const key of roots) keepRow(key);
+  if (!options.dropPrecious) for (const [key, row] of rows) if (row.type === "unit" && row.precious) keepRow(key);
+  // What small memories point at (a package's archive) is cheap to keep and dear to fetch again.
+  for await (const [, text] of cache.tables.memory.scan()) for (const digest of digestsIn(text)) keepObject(digest);
+  while (queue.length > 0) {
+    const batch = queue.splice(0, 400);
+    const found = await cache.objects.getMany(batch);
+    for (const bytes of found.values()) {
+      for (const digest of digestsIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"))) {
+        // A trace names keys of rows, everything else names objects: a digest can only be one of them.
+        if (rows.has(digest)) keepRow(digest);
+        else keepObject(digest);
+      }
+    }
+  }
+
+  const dropRows = [...rows.keys()].filter((key) => !keptRows.has(key));
+  const dropObjects: Digest[] = [];
+  let freed = 0;
+  for (const row of await cache.tables.objects.sql("SELECT key, length(value) AS bytes FROM objects")) {
+    const digest = String(row.key) as Digest;
+    if (keptObjects.has(digest)) continue;
+    dropObjects.push(digest);
+    freed += Number(row.bytes);
+  }
+  const files: string[] = [];
+  for await (const { digest, path, size } of cache.objects.files()) {
+    if (digest !== null && keptObjects.has(digest)) continue;
+    files.push(path);
+    freed += size;
+  }
+  if (!options.dryRun) {
+    await cache.actions.delete(dropRows);
+    await cache.tables.objects.deleteMany(dropObjects);
+    for (const path of files) await rm(path, { recursive: true, force: true });
+    await cache.tables.memory.sql("VACUUM");
+    await cache.tables.memory.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  return { kept_rows: keptRows.size, dropped_rows: dropRows.length, dropped_objects: dropObjects.length + files.length, freed_bytes: freed };
+}
+
+function digestsIn(text: string): Digest[] {
+  return [...text.matchAll(/"([0-9a-f]{64})"/g)].map((match) => match[1] as Digest);
+}
+
+/** Rows whose key starts with `prefix`, or whose unit is `prefix`; removes them (their objects are gc's business). */
+export async function removeRows(cache: Cache, wanted: readonly string[]): Promise<Digest[]> {
+  const removed: Digest[] = [];
+  for await (const { key, row } of cache.actions.scan()) {
+    const unit = row?.type === "unit" ? row.unit : undefined;
+    if (wanted.some((text) => (text.length >= 8 && key.startsWith(text)) || unit === text)) removed.push(key);
+  }
+  await cache.actions.delete(removed);
+  // Stage rows would answer for the removed units: they are only shortcuts, made again from the units that are left.
+  const stages: Digest[] = [];
+  if (removed.length > 0) for await (const { key, row } of cache.actions.scan()) if (row?.type === "stage") stages.push(key);
+  await cache.actions.delete(stages);
+  return removed;
+}
+
+export { brokenSeal };

@@ -1,0 +1,103 @@
+/** `bench cache stats|verify|gc|rm`. */
+import { existsSync } from "node:fs";
+import type { Digest } from "../base/json.js";
+import { brokenSeal } from "../cache/cache.js";
+import { cacheStats, collectGarbage, removeRows, verifyCache } from "../cache/maintain.js";
+import { listRuns } from "../engine/record.js";
+import { type Command, EXIT, UsageError } from "./contract.js";
+import { count, flag } from "./options.js";
+import { cacheFolder, findProjectRoot, openCache, outFolder } from "./project.js";
+
+export const command: Command = {
+  usage: "cache <action> [...keys]",
+  summary: "Look after the cache: stats, verify, gc, rm",
+  options: [
+    { flag: "--cache <folder>", description: "The cache (default cache)" },
+    { flag: "--out <folder>", description: "Where runs are: gc keeps what they need (default evaluation_results)" },
+    { flag: "--keep-runs <n>", description: "gc: keep what the newest n runs need (default: all runs in --out)" },
+    { flag: "--answers", description: "gc: drop raw answers and fetched pages too, where no kept run needs them" },
+    { flag: "--dry-run", description: "gc: only say what would be dropped" },
+    { flag: "--repair", description: "verify: remove what is damaged, so that it is made again" },
+    { flag: "--json", description: "One JSON value on stdout" },
+  ],
+  examples: ["bench cache stats", "bench cache verify", "bench cache gc --dry-run", "bench cache rm owner/repo#12"],
+  run: async (args, options, io) => {
+    const [action, ...keys] = args as [string, ...string[]];
+    if (!["stats", "verify", "gc", "rm"].includes(action)) throw new UsageError(`unknown action ${JSON.stringify(action)}: stats, verify, gc or rm`);
+    const root = findProjectRoot(io.cwd);
+    const folder = cacheFolder(options, root, io.cwd);
+    const json = flag(options, "json");
+    const print = (value: unknown, lines: readonly string[]) =>
+      io.stdout(json ? `${JSON.stringify(value, null, 2)}\n` : lines.map((line) => `${line}\n`).join(""));
+    if (!existsSync(folder)) throw new UsageError(`there is no cache in ${folder}`);
+
+    const problems: string[] = [];
+    // Opening may write: what the seal says must be known before.
+    const seal = action === "verify" ? await brokenSeal(folder) : null;
+    const cache = await openCache(folder, { ...io, stderr: (text) => (action === "verify" ? void problems.push(text.trim()) : io.stderr(text)) });
+    try {
+      switch (action) {
+        case "stats": {
+          const stats = await cacheStats(cache);
+          print(stats, [
+            `${stats.folder}: index ${bytes(stats.database_bytes)}, ${stats.objects} objects (${bytes(stats.object_bytes)} stored), ${stats.large_objects} of them files (${bytes(stats.large_object_bytes)})`,
+            ...Object.entries(stats.rows).map(([name, rows]) => `  ${String(rows).padStart(8)}  ${name}`),
+            ...Object.entries(stats.folders).map(([name, size]) => `  ${name}/: ${bytes(size)}`),
+          ]);
+          return EXIT.done;
+        }
+        case "verify": {
+          const found = await verifyCache(cache, seal, flag(options, "repair"));
+          const damaged = [
+            ...problems.map((problem) => ({ what: "index.sqlite", where: "index.sqlite", problem })),
+            ...found.damaged,
+          ];
+          print({ checked: found.checked, damaged }, [
+            ...damaged.map(({ what, where, problem }) => `damaged: ${what} (${where}): ${problem}`),
+            damaged.length === 0
+              ? `${found.checked} things checked, all intact.`
+              : `${found.checked} things checked, ${damaged.length} damaged.${flag(options, "repair") ? " They were removed; the next run makes them again." : " bench run treats them as misses; --repair removes them now."}`,
+          ]);
+          return damaged.length === 0 ? EXIT.done : EXIT.failed;
+        }
+        case "gc": {
+          const others = await (await cache.claims()).others();
+          if (others.length > 0) {
+            io.stderr(`bench cache gc: process ${others[0]?.pid} is using this cache; run gc when it has ended.\n`);
+            return EXIT.failed;
+          }
+          const keep = count(options, "keep-runs", 0);
+          const runs = await listRuns(outFolder(options, root, io.cwd));
+          const kept = keep === undefined ? runs : runs.slice(runs.length - keep);
+          const roots = kept.flatMap(({ record }) => record.nodes.flatMap(({ key }) => (key === null ? [] : [key as Digest])));
+          const dryRun = flag(options, "dry-run");
+          const result = await collectGarbage(cache, roots, { dropPrecious: flag(options, "answers"), dryRun });
+          print({ ...result, kept_runs: kept.length, dry_run: dryRun }, [
+            `${kept.length} runs kept; ${result.kept_rows} rows kept; ${dryRun ? "would drop" : "dropped"} ${result.dropped_rows} rows and ${result.dropped_objects} objects (${bytes(result.freed_bytes)}).`,
+          ]);
+          return EXIT.done;
+        }
+        default: {
+          if (keys.length === 0) throw new UsageError("rm needs keys (at least 8 characters of one) or items such as owner/repo#12");
+          const removed = await removeRows(cache, keys);
+          print({ removed }, [`${removed.length} rows removed; their units are done again by the next run.`]);
+          return removed.length === 0 ? EXIT.failed : EXIT.done;
+        }
+      }
+    } finally {
+      await cache.close();
+    }
+  },
+};
+
+function bytes(size: number): string {
+  if (size < 10_000) return `${size} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = size / 1000;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env node
+/** The command line: finds the command, hands it the outside world, turns its result into an exit code. */
+import { realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { cac } from "cac";
+import { nearest } from "../base/nearest.js";
+import { type Command, EXIT, type Io, UsageError } from "./contract.js";
+import { readArguments } from "./options.js";
+import { benchVersion } from "./project.js";
+
+/** Loaded only when called: `bench --help` must not pay for Octokit. */
+const COMMANDS: Readonly<Record<string, { readonly load: () => Promise<{ readonly command: Command }>; readonly summary: string }>> = {
+  run: { load: () => import("./run.js"), summary: "Run a pipeline; what is in the cache is not done again" },
+  plan: { load: () => import("./plan.js"), summary: "Say what a run would do, and why" },
+  explain: { load: () => import("./explain.js"), summary: "Show a key's parts, and which differ from the last run" },
+  status: { load: () => import("./status.js"), summary: "Show runs: running, finished, resumable" },
+  dag: { load: () => import("./dag.js"), summary: "Draw a pipeline" },
+  score: { load: () => import("./score.js"), summary: "Score an answers file against a data set, without a pipeline" },
+  cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
+  schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
+};
+
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    io.stdout(overview(await benchVersion()));
+    return EXIT.done;
+  }
+  if (name === "--version" || name === "-v") {
+    io.stdout(`${await benchVersion()}\n`);
+    return EXIT.done;
+  }
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (entry === undefined) {
+    const near = nearest(name, Object.keys(COMMANDS));
+    io.stderr(`bench: unknown command ${JSON.stringify(name)}${near === undefined ? "" : `; did you mean "${near}"?`} (bench --help lists them)\n`);
+    return EXIT.usage;
+  }
+  const { command } = await entry.load();
+  const helpAt = rest.findIndex((token) => token === "--help" || token === "-h");
+  const end = rest.indexOf("--");
+  if (helpAt !== -1 && (end === -1 || helpAt < end)) {
+    io.stdout(await help(command));
+    return EXIT.done;
+  }
+  try {
+    const { args, options } = readArguments(command, rest);
+    checkArguments(command, args);
+    return await command.run(args, options, io);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      io.stderr(`bench ${name}: ${error.message}\n`);
+      return EXIT.usage;
+    }
+    throw error;
+  }
+}
+
+/** `<x>` must be there, `[x]` may, `[...x]` may be many. */
+function checkArguments(command: Command, args: readonly string[]): void {
+  const [name, ...places] = command.usage.split(" ");
+  const required = places.filter((place) => place.startsWith("<"));
+  const open = places.some((place) => place.includes("..."));
+  if (args.length < required.length) throw new UsageError(`missing ${required[args.length]}; usage: bench ${command.usage}`);
+  if (!open && args.length > places.length) throw new UsageError(`unexpected ${JSON.stringify(args[places.length])}; usage: bench ${command.usage}`);
+  void name;
+}
+
+function overview(version: string): string {
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  return `bench ${version}: cached, resumable pipelines that benchmark code search and issue localisation
+
+Usage: bench <command> [options]
+
+${lines.join("\n")}
+
+bench <command> --help says more about each. Start with: bench run pipelines/quickstart.yaml
+Exit codes: 0 done, 1 something failed, 2 wrong usage or pipeline, 3 a gate was missed, 75 stopped but resumable, 130 interrupted.
+`;
+}
+
+async function help(command: Command): Promise<string> {
+  const cli = cac("bench");
+  const entry = cli.command(command.usage, command.summary);
+  for (const { flag, description } of command.options) entry.option(flag, description);
+  for (const example of command.examples ?? []) entry.example(example);
+  const lines: string[] = [];
+  const log = console.info;
+  // cac prints its help itself; what it prints is taken here, so that it goes where stdout goes.
+  console.info = (text: unknown) => void lines.push(String(text));
+  try {
+    cli.matchedCommand = entry;
+    cli.help();
+    cli.outputHelp();
+  } finally {
+    console.info = log;
+  }
+  return `${command.summary}\n\n${lines.join("\n").trim()}\n`;
+}
+
+function processIo(): Io {
+  const controller = new AbortController();
+  const interrupt = () => {
+    // The second one means it: leave at once. Finished answers are on disk already.
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort(new Error("interrupted"));
+  };
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  // A closed pipe (`bench ... | head`) is no error of ours.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(EXIT.done);
+      throw error;
+    });
+  }
+  return {
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    env: process.env,
+    cwd: process.cwd(),
+    terminal: {
+      isTTY: process.stderr.isTTY === true,
+      columns: process.stderr.columns ?? process.stdout.columns ?? 80,
+      colour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb",
+    },
+    interrupted: controller.signal,
+  };
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const code = await main(process.argv.slice(2), processIo()).catch((error: unknown) => {
+    process.stderr.write(
+      `bench: internal error (please report it with this text)\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    return EXIT.failed;
+  });
+  process.exitCode = code;
+  // Output to a pipe is written asynchronously: leave only when it is out, and then without waiting for stray handles.
+  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
+  process.exit(code);
+}

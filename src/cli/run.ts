@@ -1,0 +1,179 @@
+/** `bench run PIPELINE`. */
+import { mkdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { RunResult } from "../engine/run.js";
+import { type Command, EXIT, type Io, type OptionValue } from "./contract.js";
+import { flag } from "./options.js";
+import { PIPELINE_OPTIONS, preparePipeline, runOptions, world } from "./prepare.js";
+import { screen } from "./progress.js";
+import { benchVersion, cacheFolder, openCache, outFolder } from "./project.js";
+
+export const command: Command = {
+  usage: "run <pipeline>",
+  summary: "Run a pipeline; what is in the cache is not done again",
+  options: [
+    ...PIPELINE_OPTIONS,
+    { flag: "--plan", description: "Only say what would be done (as bench plan)" },
+    { flag: "--json", description: "One JSON value on stdout" },
+    { flag: "--quiet", description: "Only warnings, failures and the result" },
+  ],
+  examples: ["bench run pipelines/quickstart.yaml", "bench run pipelines/quickstart.yaml --set rules=lenient", "bench run p.yaml --only answers --items 12,34"],
+  run: async (args, options, io) => {
+    if (flag(options, "plan")) return (await import("./plan.js")).command.run(args, options, io);
+    return runCommand(args[0] as string, options, io);
+  },
+};
+
+async function runCommand(path: string, options: Readonly<Record<string, OptionValue>>, io: Io): Promise<number> {
+  const prepared = await preparePipeline(path, options, io);
+  if (prepared === null) return EXIT.usage;
+  const out = outFolder(options, prepared.projectRoot, io.cwd);
+  const folder = cacheFolder(options, prepared.projectRoot, io.cwd);
+  const now = Date.now();
+  const base = runOptions(prepared, options, out, now);
+  const runFolder = await newRunFolder(out, base.runId);
+  const runId = relative(out, runFolder);
+  const quiet = flag(options, "quiet");
+  const shown = screen(io, { quiet });
+  const [{ runPipeline }, { openJournal }] = await Promise.all([import("../engine/run.js"), import("../engine/journal.js")]);
+  const { redactor } = await import("../engine/redact.js");
+  const journal = openJournal(runFolder, Date.now, redactor(prepared.graph.secrets));
+  const cache = await openCache(folder, { ...io, stderr: (text) => shown.note(text) });
+  let result: RunResult;
+  let summary: Record<string, unknown>;
+  let table = "";
+  try {
+    result = await runPipeline({
+      graph: prepared.graph,
+      kinds: prepared.kinds,
+      cache,
+      options: { ...base, runId, runFolder },
+      world: world(io),
+      events: (event) => {
+        journal.sink(event);
+        shown.event(event);
+      },
+      signal: io.interrupted,
+      command: ["bench", "run", path],
+      version: await benchVersion(),
+      lock: base.selection.items === null && base.selection.sample === null && base.may === null,
+    });
+    shown.end();
+    const reports = await reportMetas(result, prepared.graph.nodes, prepared.kinds);
+    summary = Object.assign({}, ...reports.map(({ summary: part }) => part));
+    if (!flag(options, "json") && reports.length > 0) {
+      const { renderTable } = await import("../report/terminal.js");
+      table = reports.map(({ meta }) => renderTable(meta as never, { columns: io.terminal.columns, colour: io.terminal.colour })).join("\n");
+    }
+  } finally {
+    journal.close();
+    await cache.close();
+  }
+
+  const reports = result.files.map((file) => relative(io.cwd, file));
+  if (flag(options, "json")) {
+    io.stdout(`${JSON.stringify(jsonResult(runId, result, reports, summary), null, 2)}\n`);
+  } else {
+    if (table !== "") io.stdout(`${table}\n`);
+  }
+  io.stderr(ending(result, reports, path, quiet, relative(io.cwd, runFolder)));
+  return result.exit;
+}
+
+/** Run ids begin with the second of their start; two runs of one second get a suffix. */
+async function newRunFolder(out: string, runId: string): Promise<string> {
+  await mkdir(out, { recursive: true });
+  for (let attempt = 1; ; attempt++) {
+    const folder = join(out, attempt === 1 ? runId : `${runId}-${attempt}`);
+    try {
+      await mkdir(folder);
+      return folder;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+  }
+}
+
+async function reportMetas(
+  result: RunResult,
+  nodes: readonly { id: string; kind: string }[],
+  kinds: ReadonlyMap<string, { produces: string }>,
+): Promise<{ meta: unknown; summary: Record<string, unknown> }[]> {
+  const metas: { meta: unknown; summary: Record<string, unknown> }[] = [];
+  for (const { id, kind } of nodes) {
+    if (kinds.get(kind)?.produces !== "report") continue;
+    const output = await result.output(id);
+    if (output === null) continue;
+    const meta = output.meta as { summary?: Record<string, unknown> } | null;
+    metas.push({ meta, summary: meta?.summary ?? {} });
+  }
+  return metas;
+}
+
+function jsonResult(runId: string, result: RunResult, reports: readonly string[], summary: unknown): unknown {
+  const sum = (pick: (node: RunResult["nodes"][number]) => number) => result.nodes.reduce((total, node) => total + pick(node), 0);
+  return {
+    run_id: runId,
+    exit: result.exit,
+    state: result.state,
+    counts: {
+      requests: result.counts.requests ?? 0,
+      queries: result.counts.queries ?? 0,
+      executed: sum(({ executed }) => executed),
+      cached: sum(({ cached }) => cached),
+      failed: sum(({ failed }) => failed),
+      requests_saved: result.counts.requests_saved ?? 0,
+    },
+    stages: result.nodes.map((node) => ({
+      name: node.stage,
+      uses: node.kind,
+      ...(node.label === null ? {} : { label: node.label }),
+      state: node.state,
+      items: node.items,
+      units: node.units,
+      executed: node.executed,
+      cached: node.cached,
+      failed: node.failed,
+      seconds: node.seconds,
+      statuses: node.statuses,
+      ...(node.message === null ? {} : { message: node.message }),
+    })),
+    reports,
+    summary,
+    warnings: result.warnings,
+    ...(result.resumeAt === null ? {} : { resume_at: new Date(result.resumeAt).toISOString() }),
+  };
+}
+
+function ending(result: RunResult, reports: readonly string[], path: string, quiet: boolean, folder: string): string {
+  const lines: string[] = [];
+  const failed = result.nodes.filter(({ state }) => state === "failed");
+  for (const node of failed) lines.push(`failed: ${node.id}: ${node.message ?? "see the journal"}`);
+  const blocked = result.nodes.filter(({ state }) => state === "blocked");
+  if (blocked.length > 0) lines.push(`not run because of that: ${blocked.map(({ id }) => id).join(", ")}`);
+  if (result.message !== null && result.state !== "done") lines.push(result.message);
+  const sum = (pick: (node: RunResult["nodes"][number]) => number) => result.nodes.reduce((total, node) => total + pick(node), 0);
+  const figures =
+    `${sum(({ executed }) => executed)} executed, ${sum(({ cached }) => cached)} from the cache, ${sum(({ failed: count }) => count)} failed; ` +
+    `${result.counts.requests ?? 0} requests, ${result.counts.queries ?? 0} queries`;
+  switch (result.state) {
+    case "done":
+      if (!quiet) lines.push(`Done: ${figures}.`);
+      break;
+    case "failed":
+      lines.push(`Finished with failures: ${figures}. What failed is tried again by the same command: bench run ${path}`);
+      break;
+    case "stopped": {
+      const when = result.resumeAt === null ? "later" : `from ${new Date(result.resumeAt).toISOString()}`;
+      lines.push(`Stopped, nothing is lost: ${figures}. Go on ${when} with the same command: bench run ${path}`);
+      break;
+    }
+    default:
+      lines.push(`Interrupted, nothing is lost: ${figures}. Go on with the same command: bench run ${path}`);
+  }
+  if (!quiet) {
+    for (const report of reports) lines.push(`  ${report}`);
+    lines.push(`  ${join(folder, "journal.jsonl")}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
