@@ -4,9 +4,9 @@ import { createReadStream } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson, type Digest, digestBytes, type Json } from "../base/json.js";
-import { Actions, type ActionRow } from "./actions.js";
+import { type ActionRow, Actions } from "./actions.js";
 import { Claims } from "./claims.js";
-import { CacheBroken, classify, DamagedEntry } from "./errors.js";
+import { type CacheBroken, classify, DamagedEntry } from "./errors.js";
 import { Objects } from "./objects.js";
 import { closeTables, DATABASE, type Opening, openTables, repair, type Tables } from "./open.js";
 

@@ -64,13 +64,22 @@ export class Claims {
     this.#sql = sql;
     this.#close = () => store.close();
     this.#now = now;
-    this.owner = { id: randomBytes(8).toString("hex"), host: hostname(), pid: process.pid, start: processStart(process.pid) ?? "" };
+    this.owner = {
+      id: randomBytes(8).toString("hex"),
+      host: hostname(),
+      pid: process.pid,
+      start: processStart(process.pid) ?? "",
+    };
     this.#ready = this.#prepare();
     // Its failure is seen by whoever claims first.
     this.#ready.catch(() => {});
     this.#acquire = new Batcher((keys) => this.#acquireMany(keys), 400);
     this.#release = new Batcher(async (keys) => {
-      await this.#sql("DELETE FROM claims WHERE owner = ? AND key IN (SELECT value FROM json_each(?))", this.owner.id, JSON.stringify(keys));
+      await this.#sql(
+        "DELETE FROM claims WHERE owner = ? AND key IN (SELECT value FROM json_each(?))",
+        this.owner.id,
+        JSON.stringify(keys),
+      );
       return keys.map(() => undefined);
     }, 400);
   }
@@ -137,7 +146,12 @@ export class Claims {
         states.set(key, { heldBy: owner });
         continue;
       }
-      const taken = await this.#sql("UPDATE claims SET owner = ? WHERE key = ? AND owner = ? RETURNING key", this.owner.id, key, owner.id);
+      const taken = await this.#sql(
+        "UPDATE claims SET owner = ? WHERE key = ? AND owner = ? RETURNING key",
+        this.owner.id,
+        key,
+        owner.id,
+      );
       states.set(key, taken.length > 0 ? "taken-over" : { heldBy: owner });
     }
     return keys.map((key) => states.get(key) ?? "mine");

@@ -5,7 +5,9 @@ import type { Digest } from "../base/json.js";
 export class DamagedEntry extends Error {
   readonly digests: readonly Digest[];
   constructor(digests: readonly Digest[]) {
-    super(`damaged or missing in the cache: ${digests.slice(0, 3).join(", ")}${digests.length > 3 ? ` and ${digests.length - 3} more` : ""}`);
+    super(
+      `damaged or missing in the cache: ${digests.slice(0, 3).join(", ")}${digests.length > 3 ? ` and ${digests.length - 3} more` : ""}`,
+    );
     this.digests = digests;
   }
 }
@@ -19,7 +21,8 @@ export class CacheUnwritable extends Error {}
 /** Turns SQLite's errors into the two above; anything else stays what it is. */
 export function classify(error: unknown): unknown {
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
-    if (error.code === "SQLITE_CORRUPT" || error.code === "SQLITE_NOTADB") return new CacheBroken(error.message, { cause: error });
+    if (error.code === "SQLITE_CORRUPT" || error.code === "SQLITE_NOTADB")
+      return new CacheBroken(error.message, { cause: error });
     if (["SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "ENOSPC", "EROFS", "EACCES", "EIO"].includes(error.code)) {
       return new CacheUnwritable(`the cache can't be written: ${error.message}`, { cause: error });
     }

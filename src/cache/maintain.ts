@@ -219,7 +219,12 @@ export async function collectGarbage(
     await cache.tables.memory.sql("VACUUM");
     await cache.tables.memory.sql("PRAGMA wal_checkpoint(TRUNCATE)");
   }
-  return { kept_rows: keptRows.size, dropped_rows: dropRows.length, dropped_objects: dropObjects.length + files.length, freed_bytes: freed };
+  return {
+    kept_rows: keptRows.size,
+    dropped_rows: dropRows.length,
+    dropped_objects: dropObjects.length + files.length,
+    freed_bytes: freed,
+  };
 }
 
 function digestsIn(text: string): Digest[] {

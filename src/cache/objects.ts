@@ -141,7 +141,11 @@ export class Objects {
       stored = await readFile(path);
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-      this.#onDamage({ digest, where: this.#shown(digest), what: `can't be read (${error instanceof Error ? error.message : String(error)})` });
+      this.#onDamage({
+        digest,
+        where: this.#shown(digest),
+        what: `can't be read (${error instanceof Error ? error.message : String(error)})`,
+      });
       await rm(path, { recursive: true, force: true }).catch(() => {});
       return undefined;
     }

@@ -101,7 +101,8 @@ async function connect(folder: string): Promise<Tables> {
     await sql("CREATE TABLE IF NOT EXISTS bench_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)");
     await sql("INSERT INTO bench_meta (name, value) VALUES ('format', ?) ON CONFLICT(name) DO NOTHING", String(FORMAT));
     const version = (await sql("SELECT value FROM bench_meta WHERE name = 'format'"))[0]?.value;
-    if (version !== String(FORMAT)) throw new CacheBroken(`was written in format ${String(version)}, this version of bench reads format ${FORMAT}`);
+    if (version !== String(FORMAT))
+      throw new CacheBroken(`was written in format ${String(version)}, this version of bench reads format ${FORMAT}`);
     const had = await readFile(join(folder, FORMAT_FILE), "utf8").catch(() => null);
     if (had === null) await writeFile(join(folder, FORMAT_FILE), `${JSON.stringify({ format: FORMAT })}\n`);
   } catch (error) {
@@ -134,7 +135,10 @@ export async function repair(opening: Opening, problem: string, brokenFile?: num
     if (brokenFile !== undefined && current !== null && current.ino !== brokenFile) return;
     if (brokenFile === undefined && current !== null && (await inspect(folder)) === null && (await opens(folder))) return;
 
-    const stamp = new Date(opening.now()).toISOString().replace(/[-:]/g, "").replace(/\.\d+Z$/, "Z");
+    const stamp = new Date(opening.now())
+      .toISOString()
+      .replace(/[-:]/g, "")
+      .replace(/\.\d+Z$/, "Z");
     const aside = join(folder, "aside", `${stamp}-${process.pid}`);
     await mkdir(aside, { recursive: true });
     for (const suffix of ["", "-wal", "-shm"]) {
@@ -215,7 +219,9 @@ async function carryOver(damaged: string, folder: string): Promise<{ objects: nu
 function textOf(value: unknown): string | null {
   try {
     const parsed: unknown = JSON.parse(String(value));
-    return typeof parsed === "object" && parsed !== null && "value" in parsed && typeof parsed.value === "string" ? parsed.value : null;
+    return typeof parsed === "object" && parsed !== null && "value" in parsed && typeof parsed.value === "string"
+      ? parsed.value
+      : null;
   } catch {
     return null;
   }

@@ -107,7 +107,8 @@ export class TextTable {
       let text = "";
       try {
         const parsed: unknown = JSON.parse(String(value));
-        if (typeof parsed === "object" && parsed !== null && "value" in parsed && typeof parsed.value === "string") text = parsed.value;
+        if (typeof parsed === "object" && parsed !== null && "value" in parsed && typeof parsed.value === "string")
+          text = parsed.value;
       } catch {
         // stays empty: the reader's own check reports it
       }
@@ -198,7 +199,11 @@ function asBytes(value: unknown): Uint8Array {
 async function* scanTable(sql: Sql, table: string): AsyncGenerator<Record<string, unknown>> {
   let after = -1;
   for (;;) {
-    const rows = await sql(`SELECT rowid AS row_number, key, value FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ?`, after, READ_BATCH);
+    const rows = await sql(
+      `SELECT rowid AS row_number, key, value FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+      after,
+      READ_BATCH,
+    );
     if (rows.length === 0) return;
     yield* rows;
     after = Number(rows.at(-1)?.row_number);

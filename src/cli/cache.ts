@@ -23,7 +23,8 @@ export const command: Command = {
   examples: ["bench cache stats", "bench cache verify", "bench cache gc --dry-run", "bench cache rm owner/repo#12"],
   run: async (args, options, io) => {
     const [action, ...keys] = args as [string, ...string[]];
-    if (!["stats", "verify", "gc", "rm"].includes(action)) throw new UsageError(`unknown action ${JSON.stringify(action)}: stats, verify, gc or rm`);
+    if (!["stats", "verify", "gc", "rm"].includes(action))
+      throw new UsageError(`unknown action ${JSON.stringify(action)}: stats, verify, gc or rm`);
     const root = findProjectRoot(io.cwd);
     const folder = cacheFolder(options, root, io.cwd);
     const json = flag(options, "json");
@@ -34,7 +35,10 @@ export const command: Command = {
     const problems: string[] = [];
     // Opening may write: what the seal says must be known before.
     const seal = action === "verify" ? await brokenSeal(folder) : null;
-    const cache = await openCache(folder, { ...io, stderr: (text) => (action === "verify" ? void problems.push(text.trim()) : io.stderr(text)) });
+    const cache = await openCache(folder, {
+      ...io,
+      stderr: (text) => (action === "verify" ? void problems.push(text.trim()) : io.stderr(text)),
+    });
     try {
       switch (action) {
         case "stats": {
@@ -78,7 +82,8 @@ export const command: Command = {
           return EXIT.done;
         }
         default: {
-          if (keys.length === 0) throw new UsageError("rm needs keys (at least 8 characters of one) or items such as owner/repo#12");
+          if (keys.length === 0)
+            throw new UsageError("rm needs keys (at least 8 characters of one) or items such as owner/repo#12");
           const removed = await removeRows(cache, keys);
           print({ removed }, [`${removed.length} rows removed; their units are done again by the next run.`]);
           return removed.length === 0 ? EXIT.failed : EXIT.done;

@@ -10,7 +10,10 @@ export const command: Command = {
   usage: "explain <pipeline> <stage> [item]",
   summary: "Show a key's parts, and which of them differ from the last run",
   options: [...PIPELINE_OPTIONS, { flag: "--json", description: "One JSON value on stdout" }],
-  examples: ["bench explain pipelines/quickstart.yaml scores --set rules=lenient", "bench explain pipelines/quickstart.yaml 'answers[bm25]' 722"],
+  examples: [
+    "bench explain pipelines/quickstart.yaml scores --set rules=lenient",
+    "bench explain pipelines/quickstart.yaml 'answers[bm25]' 722",
+  ],
   run: async (args, options, io) => {
     const [path, stage, item] = args as [string, string, string | undefined];
     const prepared = await preparePipeline(path, options, io);
@@ -22,7 +25,8 @@ export const command: Command = {
     await withPlanning(prepared, options, io, async (context, history) => {
       for (const { id } of nodes) explanations.push(await explainKey(context, history, id, item ?? null));
     });
-    if (flag(options, "json")) io.stdout(`${JSON.stringify(explanations.length === 1 ? explanations[0] : explanations, null, 2)}\n`);
+    if (flag(options, "json"))
+      io.stdout(`${JSON.stringify(explanations.length === 1 ? explanations[0] : explanations, null, 2)}\n`);
     else io.stdout(`${explanations.map(render).join("\n\n")}\n`);
     return EXIT.done;
   },

@@ -9,7 +9,9 @@ import { readArguments } from "./options.js";
 import { benchVersion } from "./project.js";
 
 /** Loaded only when called: `bench --help` must not pay for Octokit. */
-const COMMANDS: Readonly<Record<string, { readonly load: () => Promise<{ readonly command: Command }>; readonly summary: string }>> = {
+const COMMANDS: Readonly<
+  Record<string, { readonly load: () => Promise<{ readonly command: Command }>; readonly summary: string }>
+> = {
   run: { load: () => import("./run.js"), summary: "Run a pipeline; what is in the cache is not done again" },
   plan: { load: () => import("./plan.js"), summary: "Say what a run would do, and why" },
   explain: { load: () => import("./explain.js"), summary: "Show a key's parts, and which differ from the last run" },
@@ -33,7 +35,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry === undefined) {
     const near = nearest(name, Object.keys(COMMANDS));
-    io.stderr(`bench: unknown command ${JSON.stringify(name)}${near === undefined ? "" : `; did you mean "${near}"?`} (bench --help lists them)\n`);
+    io.stderr(
+      `bench: unknown command ${JSON.stringify(name)}${near === undefined ? "" : `; did you mean "${near}"?`} (bench --help lists them)\n`,
+    );
     return EXIT.usage;
   }
   const { command } = await entry.load();
@@ -62,7 +66,8 @@ function checkArguments(command: Command, args: readonly string[]): void {
   const required = places.filter((place) => place.startsWith("<"));
   const open = places.some((place) => place.includes("..."));
   if (args.length < required.length) throw new UsageError(`missing ${required[args.length]}; usage: bench ${command.usage}`);
-  if (!open && args.length > places.length) throw new UsageError(`unexpected ${JSON.stringify(args[places.length])}; usage: bench ${command.usage}`);
+  if (!open && args.length > places.length)
+    throw new UsageError(`unexpected ${JSON.stringify(args[places.length])}; usage: bench ${command.usage}`);
   void name;
 }
 

@@ -14,12 +14,17 @@ interface Declared {
 function declared(command: Command): Declared[] {
   return command.options.flatMap(({ flag, repeated }) => {
     const takes = flag.includes("<") ? "value" : flag.includes("[") ? "optional" : "nothing";
-    return [...flag.matchAll(/(?:^|[\s,])--([a-z][a-z-]*)/g)].map((match) => ({ name: match[1] ?? "", takes, repeated: repeated === true }) as const);
+    return [...flag.matchAll(/(?:^|[\s,])--([a-z][a-z-]*)/g)].map(
+      (match) => ({ name: match[1] ?? "", takes, repeated: repeated === true }) as const,
+    );
   });
 }
 
 /** Positional arguments and options of `argv` (what follows the command's name). Throws `UsageError` for what is not declared. */
-export function readArguments(command: Command, argv: readonly string[]): { args: string[]; options: Record<string, OptionValue> } {
+export function readArguments(
+  command: Command,
+  argv: readonly string[],
+): { args: string[]; options: Record<string, OptionValue> } {
   const known = new Map(declared(command).map((option) => [option.name, option]));
   const args: string[] = [];
   const options: Record<string, OptionValue> = {};
@@ -33,12 +38,16 @@ export function readArguments(command: Command, argv: readonly string[]): { args
       args.push(token);
       continue;
     }
-    const [written, inline] = token.includes("=") ? [token.slice(0, token.indexOf("=")), token.slice(token.indexOf("=") + 1)] : [token, undefined];
+    const [written, inline] = token.includes("=")
+      ? [token.slice(0, token.indexOf("=")), token.slice(token.indexOf("=") + 1)]
+      : [token, undefined];
     const name = written.replace(/^--?/, "");
     const option = written.startsWith("--") ? known.get(name) : undefined;
     if (option === undefined) {
       const near = nearest(name, known.keys());
-      throw new UsageError(`unknown option ${written}${near === undefined ? "" : `; did you mean --${near}?`} (bench ${command.usage.split(" ")[0]} --help lists them)`);
+      throw new UsageError(
+        `unknown option ${written}${near === undefined ? "" : `; did you mean --${near}?`} (bench ${command.usage.split(" ")[0]} --help lists them)`,
+      );
     }
     let value: string | true;
     if (option.takes === "nothing") {
@@ -68,7 +77,10 @@ export function text(options: Readonly<Record<string, OptionValue>>, name: strin
 export function list(options: Readonly<Record<string, OptionValue>>, name: string): string[] {
   const value = options[name];
   if (value === undefined) return [];
-  return (Array.isArray(value) ? value : [String(value)]).flatMap((entry) => entry.split(",")).map((entry) => entry.trim()).filter((entry) => entry !== "");
+  return (Array.isArray(value) ? value : [String(value)])
+    .flatMap((entry) => entry.split(","))
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
 }
 
 export function flag(options: Readonly<Record<string, OptionValue>>, name: string): boolean {

@@ -23,13 +23,19 @@ export const command: Command = {
     const lines = [`${"stage".padEnd(name)}  ${"uses".padEnd(uses)}    units     hits   misses  why`];
     for (const plan of plans) {
       const why = plan.state === "hit" ? "nothing to do" : plan.state === "left-out" ? "left out" : (plan.reason ?? "");
-      lines.push(`${plan.id.padEnd(name)}  ${plan.uses.padEnd(uses)}  ${number(plan.units)}  ${number(plan.hits)}  ${number(plan.misses)}  ${why}`);
+      lines.push(
+        `${plan.id.padEnd(name)}  ${plan.uses.padEnd(uses)}  ${number(plan.units)}  ${number(plan.hits)}  ${number(plan.misses)}  ${why}`,
+      );
     }
     const paid = plans.filter(({ precious, state }) => precious && (state === "run" || state === "unknown"));
     const known = paid.reduce((total, { misses }) => total + (misses ?? 0), 0);
     const open = paid.filter(({ state, units }) => state === "unknown" || units === null).length;
     if (plans.every(({ state }) => state === "hit" || state === "left-out")) lines.push("", "Everything is in the cache.");
-    else lines.push("", `${known} requests or queries are known to be needed${open > 0 ? `; ${open} stages can say how many only when those before them have run` : ""}.`);
+    else
+      lines.push(
+        "",
+        `${known} requests or queries are known to be needed${open > 0 ? `; ${open} stages can say how many only when those before them have run` : ""}.`,
+      );
     io.stdout(`${lines.join("\n")}\n`);
     return EXIT.done;
   },

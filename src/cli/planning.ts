@@ -24,7 +24,7 @@ export async function withPlanning<T>(
       graph,
       kinds,
       cache,
-      options: runOptions(prepared, options, out, Date.now()),
+      options: runOptions(prepared, options, Date.now()),
       world: world(io),
       resources: new Resources(null),
       channels: new Map(graph.nodes.map(({ id }) => [id, new Channel()])),
@@ -39,6 +39,7 @@ export async function withPlanning<T>(
       executed: new Map(),
       finished: new Map(),
       files: new Set(),
+      outputs: new Map(),
       redact: redactor(graph.secrets),
     };
     const history = (await listRuns(out))

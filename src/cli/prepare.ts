@@ -16,16 +16,34 @@ import { findProjectRoot } from "./project.js";
 /** Options that choose what of a pipeline is meant; shared by run, plan and explain. */
 export const PIPELINE_OPTIONS: readonly CommandOption[] = [
   { flag: "--set <k=v>", description: "Set a parameter of the pipeline (repeatable)", repeated: true },
-  { flag: "--only <stage>", description: "Run only these stages; what they need must be in the cache (repeatable)", repeated: true },
+  {
+    flag: "--only <stage>",
+    description: "Run only these stages; what they need must be in the cache (repeatable)",
+    repeated: true,
+  },
   { flag: "--from <stage>", description: "Run these stages and those after them (repeatable)", repeated: true },
   { flag: "--until <stage>", description: "Run these stages and those before them (repeatable)", repeated: true },
   { flag: "--force <stage>", description: "Do these stages again, whatever the cache holds (repeatable)", repeated: true },
-  { flag: "--refresh <stage>", description: "Fetch these stages again, conditionally where the source allows it (repeatable)", repeated: true },
-  { flag: "--items <ids>", description: "Ask about these cases only (comma-separated; 12 also names owner/repo#12)", repeated: true },
-  { flag: "--sample <n>", description: "Ask about n cases only: the same ones every time, and a larger sample contains a smaller one" },
+  {
+    flag: "--refresh <stage>",
+    description: "Fetch these stages again, conditionally where the source allows it (repeatable)",
+    repeated: true,
+  },
+  {
+    flag: "--items <ids>",
+    description: "Ask about these cases only (comma-separated; 12 also names owner/repo#12)",
+    repeated: true,
+  },
+  {
+    flag: "--sample <n>",
+    description: "Ask about n cases only: the same ones every time, and a larger sample contains a smaller one",
+  },
   { flag: "--offline", description: "No network: what is not in the cache fails" },
   { flag: "--jobs <n>", description: "At most n units at work at once, over all stages" },
-  { flag: "--max-wait <duration>", description: "Longest wait for a limit (default 15m); beyond it the run stops and can be resumed" },
+  {
+    flag: "--max-wait <duration>",
+    description: "Longest wait for a limit (default 15m); beyond it the run stops and can be resumed",
+  },
   { flag: "--out <folder>", description: "Where runs are written (default evaluation_results)" },
   { flag: "--cache <folder>", description: "The cache (default cache)" },
 ];
@@ -37,14 +55,22 @@ export interface Prepared {
 }
 
 /** null = mistakes were shown on stderr: exit 2. */
-export async function preparePipeline(path: string, options: Readonly<Record<string, OptionValue>>, io: Io): Promise<Prepared | null> {
+export async function preparePipeline(
+  path: string,
+  options: Readonly<Record<string, OptionValue>>,
+  io: Io,
+): Promise<Prepared | null> {
   const absolute = resolve(io.cwd, path);
   let text: string;
   try {
     text = await readFile(absolute, "utf8");
   } catch (error) {
     const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    throw new UsageError(missing ? `there is no pipeline file ${path}` : `${path} can't be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(
+      missing
+        ? `there is no pipeline file ${path}`
+        : `${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   const folder = dirname(absolute);
   const projectRoot = findProjectRoot(folder);
@@ -54,7 +80,9 @@ export async function preparePipeline(path: string, options: Readonly<Record<str
   const set = Array.isArray(options.set) ? (options.set as readonly string[]) : [];
   const checked = checkPipeline({ text, file: path, folder, projectRoot, kinds: kinds.value, env: io.env, set });
   if (!checked.ok) {
-    io.stderr(`${checked.error.map(renderDiagnostic).join("\n\n")}\n\n${checked.error.length} mistake${checked.error.length === 1 ? "" : "s"} in ${path}; nothing was run.\n`);
+    io.stderr(
+      `${checked.error.map(renderDiagnostic).join("\n\n")}\n\n${checked.error.length} mistake${checked.error.length === 1 ? "" : "s"} in ${path}; nothing was run.\n`,
+    );
     return null;
   }
   for (const warning of checked.value.warnings) io.stderr(`${renderDiagnostic(warning)}\n`);
@@ -67,7 +95,9 @@ export function nodesNamed(graph: PipelineGraph, name: string): StageNode[] {
   if (found.length > 0) return found;
   const names = new Set(graph.nodes.flatMap(({ id, stage, label }) => [stage, id, ...(label === null ? [] : [label])]));
   const near = nearest(name, names);
-  throw new UsageError(`no stage ${JSON.stringify(name)}${near === undefined ? "" : `; did you mean ${near}?`} Stages: ${[...new Set(graph.nodes.map(({ stage }) => stage))].join(", ")}`);
+  throw new UsageError(
+    `no stage ${JSON.stringify(name)}${near === undefined ? "" : `; did you mean ${near}?`} Stages: ${[...new Set(graph.nodes.map(({ stage }) => stage))].join(", ")}`,
+  );
 }
 
 function named(graph: PipelineGraph, options: Readonly<Record<string, OptionValue>>, option: string): Set<string> {
@@ -84,12 +114,7 @@ function reach(graph: PipelineGraph, from: ReadonlySet<string>, direction: "up" 
   return reached;
 }
 
-export function runOptions(
-  prepared: Prepared,
-  options: Readonly<Record<string, OptionValue>>,
-  out: string,
-  now: number,
-): RunOptions {
+export function runOptions(prepared: Prepared, options: Readonly<Record<string, OptionValue>>, now: number): RunOptions {
   const { graph } = prepared;
   const only = named(graph, options, "only");
   const from = named(graph, options, "from");
@@ -125,7 +150,10 @@ export function runOptions(
 }
 
 function safeRunName(name: string): string {
-  const safe = name.toLowerCase().replace(/[^a-z0-9._-]+/g, "-").replace(/^[.-]+|-+$/g, "");
+  const safe = name
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[.-]+|-+$/g, "");
   return safe === "" ? "run" : safe.slice(0, 60);
 }
 

@@ -145,7 +145,9 @@ function describe(event: EngineEvent, failures: Map<string, number>, quiet: bool
       return `  ${event.node.id}, ${visible(event.unit)}: ${event.status}: ${visible(event.message)}`;
     }
     case "retry":
-      return quiet ? null : `  ${event.node.id}, ${visible(event.unit)}: attempt ${event.attempt} failed (${visible(event.message)}), again in ${event.wait.toFixed(1)} s`;
+      return quiet
+        ? null
+        : `  ${event.node.id}, ${visible(event.unit)}: attempt ${event.attempt} failed (${visible(event.message)}), again in ${event.wait.toFixed(1)} s`;
     case "waiting": {
       if (event.until === null) return event.why === "" ? null : `  ${event.resource}: ${visible(event.why)}`;
       return `  ${event.resource}: waiting until ${new Date(event.until).toISOString()}: ${visible(event.why)}`;

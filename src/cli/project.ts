@@ -28,7 +28,9 @@ export function cacheFolder(options: Readonly<Record<string, OptionValue>>, root
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(given)?.[1];
   if (scheme === "file") return fileURLToPath(given);
   if (scheme !== undefined) {
-    throw new UsageError(`--cache ${scheme}://... is not supported by this version; give a folder (several processes of one machine may share it)`);
+    throw new UsageError(
+      `--cache ${scheme}://... is not supported by this version; give a folder (several processes of one machine may share it)`,
+    );
   }
   return resolve(cwd, given);
 }
@@ -57,5 +59,7 @@ export async function findRun(run: string | undefined, out: string, cwd: string)
     if (entry?.isDirectory() && existsSync(join(candidate, "run.json"))) return candidate;
     if (entry?.isFile() && existsSync(join(dirname(candidate), "run.json"))) return dirname(candidate);
   }
-  throw new UsageError(`no run ${JSON.stringify(wanted)}: give a run's id (a folder name in ${out}), its folder, a file in it, or "latest"`);
+  throw new UsageError(
+    `no run ${JSON.stringify(wanted)}: give a run's id (a folder name in ${out}), its folder, a file in it, or "latest"`,
+  );
 }

@@ -17,7 +17,11 @@ export const command: Command = {
     { flag: "--json", description: "One JSON value on stdout" },
     { flag: "--quiet", description: "Only warnings, failures and the result" },
   ],
-  examples: ["bench run pipelines/quickstart.yaml", "bench run pipelines/quickstart.yaml --set rules=lenient", "bench run p.yaml --only answers --items 12,34"],
+  examples: [
+    "bench run pipelines/quickstart.yaml",
+    "bench run pipelines/quickstart.yaml --set rules=lenient",
+    "bench run p.yaml --only answers --items 12,34",
+  ],
   run: async (args, options, io) => {
     if (flag(options, "plan")) return (await import("./plan.js")).command.run(args, options, io);
     return runCommand(args[0] as string, options, io);
@@ -30,7 +34,7 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
   const out = outFolder(options, prepared.projectRoot, io.cwd);
   const folder = cacheFolder(options, prepared.projectRoot, io.cwd);
   const now = Date.now();
-  const base = runOptions(prepared, options, out, now);
+  const base = runOptions(prepared, options, now);
   const runFolder = await newRunFolder(out, base.runId);
   const runId = relative(out, runFolder);
   const quiet = flag(options, "quiet");
@@ -63,7 +67,9 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
     summary = Object.assign({}, ...reports.map(({ summary: part }) => part));
     if (!flag(options, "json") && reports.length > 0) {
       const { renderTable } = await import("../report/terminal.js");
-      table = reports.map(({ meta }) => renderTable(meta as never, { columns: io.terminal.columns, colour: io.terminal.colour })).join("\n");
+      table = reports
+        .map(({ meta }) => renderTable(meta as never, { columns: io.terminal.columns, colour: io.terminal.colour }))
+        .join("\n");
     }
   } finally {
     journal.close();

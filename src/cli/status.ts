@@ -1,7 +1,7 @@
 /** `bench status [RUN]`: runs and what came of them; one run's stages, counts and outcomes. */
 import { relative } from "node:path";
 import { visible } from "../base/diagnostics.js";
-import { effectiveState, listRuns, readRunRecord, type RunRecord } from "../engine/record.js";
+import { effectiveState, listRuns, type RunRecord, readRunRecord } from "../engine/record.js";
 import { type Command, EXIT, UsageError } from "./contract.js";
 import { flag } from "./options.js";
 import { findProjectRoot, findRun, outFolder } from "./project.js";
@@ -28,11 +28,19 @@ export const command: Command = {
     if (args[0] === undefined) {
       const runs = (await listRuns(out)).map(({ record }) => ({ record, state: effectiveState(record) }));
       if (flag(options, "json")) {
-        io.stdout(`${JSON.stringify(runs.map(({ record, state }) => ({ ...record, state })), null, 2)}\n`);
-      } else if (runs.length === 0) io.stdout(`No runs in ${relative(io.cwd, out) || out}. Start one: bench run pipelines/quickstart.yaml\n`);
+        io.stdout(
+          `${JSON.stringify(
+            runs.map(({ record, state }) => ({ ...record, state })),
+            null,
+            2,
+          )}\n`,
+        );
+      } else if (runs.length === 0)
+        io.stdout(`No runs in ${relative(io.cwd, out) || out}. Start one: bench run pipelines/quickstart.yaml\n`);
       else {
         const width = Math.max(...runs.map(({ record }) => record.run_id.length));
-        for (const { record, state } of runs) io.stdout(`${record.run_id.padEnd(width)}  ${MEANING[state]}${progressOf(record)}\n`);
+        for (const { record, state } of runs)
+          io.stdout(`${record.run_id.padEnd(width)}  ${MEANING[state]}${progressOf(record)}\n`);
       }
       return EXIT.done;
     }

@@ -26,7 +26,10 @@ export class Channel {
   #ended = false;
   #wake: (() => void)[] = [];
   #settleMode: (mode: "complete" | "streaming") => void = () => {};
-  #settleOutput: { resolve: (output: NodeOutput) => void; reject: (error: Error) => void } = { resolve: () => {}, reject: () => {} };
+  #settleOutput: { resolve: (output: NodeOutput) => void; reject: (error: Error) => void } = {
+    resolve: () => {},
+    reject: () => {},
+  };
   /** `complete`: the output came from the cache as a whole; `streaming`: items are coming. Also `complete` when there is no output. */
   readonly mode: Promise<"complete" | "streaming">;
   readonly output: Promise<NodeOutput>;

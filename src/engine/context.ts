@@ -4,7 +4,7 @@ import type { Digest, Json } from "../base/json.js";
 import type { StageRow } from "../cache/actions.js";
 import type { Cache } from "../cache/cache.js";
 import type { PipelineGraph, StageNode } from "../pipeline/model.js";
-import type { Channel } from "./channel.js";
+import type { Channel, NodeOutput } from "./channel.js";
 import type { Clock, StageKind, StageTools } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
 import type { Resources } from "./resources.js";
@@ -61,6 +61,8 @@ export interface RunContext {
   readonly finished: Map<string, { readonly key: Digest; readonly row: StageRow }>;
   /** Paths of files given to people. */
   readonly files: Set<string>;
+  /** Outputs that no other node needs, loaded (and so found intact) before the run ended. */
+  readonly outputs: Map<string, NodeOutput>;
   readonly redact: (text: string) => string;
 }
 

@@ -56,7 +56,13 @@ export type EngineEvent =
       readonly message: string;
     }
   | { readonly type: "waiting"; readonly resource: string; readonly until: number | null; readonly why: string }
-  | { readonly type: "limit"; readonly resource: string; readonly left: number; readonly of: number | null; readonly resetAt: number | null }
+  | {
+      readonly type: "limit";
+      readonly resource: string;
+      readonly left: number;
+      readonly of: number | null;
+      readonly resetAt: number | null;
+    }
   | { readonly type: "warning"; readonly message: string; readonly node?: string }
   | { readonly type: "restart"; readonly why: string }
   | { readonly type: "file"; readonly path: string }

@@ -20,7 +20,10 @@ export async function storeFiles(context: RunContext, files: readonly OutFile[])
 
 /** `20261130T221500Z` */
 export function timestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/[-:]/g, "").replace(/\.\d+Z$/, "Z");
+  return new Date(milliseconds)
+    .toISOString()
+    .replace(/[-:]/g, "")
+    .replace(/\.\d+Z$/, "Z");
 }
 
 /** `madeAt`: when the stage was executed (its `mined` files keep that time in their name). */
@@ -28,7 +31,10 @@ export async function materialise(context: RunContext, files: readonly StoredFil
   const { options, cache } = context;
   for (const file of files) {
     const time = timestamp(file.root === "run" ? options.startedAt : madeAt);
-    const path = join(file.root === "run" ? options.runFolder : options.minedFolder, safeName(file.name.replaceAll("{timestamp}", time)));
+    const path = join(
+      file.root === "run" ? options.runFolder : options.minedFolder,
+      safeName(file.name.replaceAll("{timestamp}", time)),
+    );
     // The same mined file from an earlier run is left alone: its content is that of its time.
     const there = file.root === "mined" && (await stat(path).catch(() => null))?.isFile() === true;
     if (!there) {

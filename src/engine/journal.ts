@@ -8,7 +8,11 @@ import { destination, pino } from "pino";
 import type { EngineEvent, EventSink } from "./events.js";
 
 /** `redact` removes secrets from any text before it is written. */
-export function openJournal(folder: string, now: () => number, redact: (text: string) => string): { sink: EventSink; close: () => void } {
+export function openJournal(
+  folder: string,
+  now: () => number,
+  redact: (text: string) => string,
+): { sink: EventSink; close: () => void } {
   mkdirSync(folder, { recursive: true });
   const file = destination({ dest: join(folder, "journal.jsonl"), sync: true });
   const log = pino(
@@ -49,7 +53,14 @@ function journalLine(event: EngineEvent): Record<string, unknown> | null {
         message: event.message,
       };
     case "retry":
-      return { type: event.type, stage: event.node.id, item: event.unit, attempt: event.attempt, wait: event.wait, message: event.message };
+      return {
+        type: event.type,
+        stage: event.node.id,
+        item: event.unit,
+        attempt: event.attempt,
+        wait: event.wait,
+        message: event.message,
+      };
     case "warning":
       return { type: event.type, stage: event.node, message: event.message };
     case "waiting":

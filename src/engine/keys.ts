@@ -56,7 +56,13 @@ export function stageParts(
   for (const type of Object.keys(kind.consumes)) {
     const given = inputs.filter((input) => input.type === type);
     const joined = kind.consumes[type] === "many" || kind.consumes[type] === "some";
-    if (joined) parts.push(part(`input ${type}`, given.map((input) => [input.stage, input.label, input.digest])));
+    if (joined)
+      parts.push(
+        part(
+          `input ${type}`,
+          given.map((input) => [input.stage, input.label, input.digest]),
+        ),
+      );
     else if (given[0] !== undefined) parts.push(part(`input ${type}`, given[0].digest));
   }
   return parts;

@@ -6,9 +6,18 @@ import type { ActionRow, StageRow, UnitRow } from "../cache/actions.js";
 import { DamagedEntry } from "../cache/errors.js";
 import { type KeyPart, keyDigest } from "../cache/key.js";
 import type { StageNode } from "../pipeline/model.js";
-import { type Channel, NoOutput, type NodeOutput } from "./channel.js";
+import { type Channel, type NodeOutput, NoOutput } from "./channel.js";
 import { type Manifest, type RunContext, stageTools, writer } from "./context.js";
-import type { ItemRef, ItemStageKind, StageInputs, StageKind, StageOutput, StageTools, Unit, WholeStageKind } from "./contract.js";
+import type {
+  ItemRef,
+  ItemStageKind,
+  StageInputs,
+  StageKind,
+  StageOutput,
+  StageTools,
+  Unit,
+  WholeStageKind,
+} from "./contract.js";
 import type { NodeProgress } from "./events.js";
 import { materialise, type StoredFile, storeFiles } from "./files.js";
 import { asPairs, kindName, type NodeInput, ownParts, sharedParts, stageParts, unitKey } from "./keys.js";
@@ -49,7 +58,9 @@ export async function runNode(context: RunContext, node: StageNode): Promise<voi
     if (context.options.skipped.has(node.id)) throw new NoOutput("skipped", "left out by --only, --from or --until");
     const open = await openNode(context, node);
     const result =
-      open.kind.shape === "whole" ? await runWhole(context, open, open.kind, channel) : await runItems(context, open, open.kind, channel);
+      open.kind.shape === "whole"
+        ? await runWhole(context, open, open.kind, channel)
+        : await runItems(context, open, open.kind, channel);
     end(result.state, result.message);
   } catch (error) {
     if (error instanceof NoOutput) {
@@ -157,7 +168,13 @@ async function stageHit(context: RunContext, open: OpenNode, parts: readonly Key
   return row?.type === "stage" && (await isUsable(context, open.node, row)) ? row : null;
 }
 
-async function useHit(context: RunContext, open: OpenNode, row: StageRow, parts: readonly KeyPart[], channel: Channel): Promise<NodeEnd> {
+async function useHit(
+  context: RunContext,
+  open: OpenNode,
+  row: StageRow,
+  parts: readonly KeyPart[],
+  channel: Channel,
+): Promise<NodeEnd> {
   await materialise(context, row.files, row.at);
   const progress = context.progress.get(open.node.id) as NodeProgress;
   // After a restart the units that this run itself executed are found again: they stay counted as executed.
@@ -175,7 +192,10 @@ async function useHit(context: RunContext, open: OpenNode, row: StageRow, parts:
 function mayExecute(context: RunContext, open: OpenNode): void {
   const { may } = context.options;
   if (may !== null && !may.has(open.node.id)) {
-    throw new NoOutput("failed", `${open.node.id} is not in the cache as it is configured now, and --only or --from leaves it out: run it first`);
+    throw new NoOutput(
+      "failed",
+      `${open.node.id} is not in the cache as it is configured now, and --only or --from leaves it out: run it first`,
+    );
   }
 }
 
@@ -193,7 +213,7 @@ async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKin
   mayExecute(context, open);
   throwIfStopping(context);
 
-  channel.streams();
+  // Its items come all at once: whoever needs them waits for the end (`streams` is for item stages).
   progress.state = "running";
   context.events({ type: "stage", node: progress });
   const began = context.world.clock.now();
@@ -210,7 +230,15 @@ async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKin
   progress.units = 1;
   if (!result.ok) {
     progress.failed = 1;
-    context.events({ type: "unit", node: progress, unit: node.id, key: keyDigest(parts), status: "failed", seconds: 0, message: context.redact(result.message) });
+    context.events({
+      type: "unit",
+      node: progress,
+      unit: node.id,
+      key: keyDigest(parts),
+      status: "failed",
+      seconds: 0,
+      message: context.redact(result.message),
+    });
     throw new NoOutput("failed", context.redact(result.message));
   }
   const items = await Promise.all(
@@ -230,7 +258,14 @@ async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKin
   note(context, node.id, node.id);
   progress.executed = 1;
   progress.items = items.length;
-  context.events({ type: "unit", node: progress, unit: node.id, key: keyDigest(parts), status: "completed", seconds: row.seconds });
+  context.events({
+    type: "unit",
+    node: progress,
+    unit: node.id,
+    key: keyDigest(parts),
+    status: "completed",
+    seconds: row.seconds,
+  });
   await materialise(context, files, row.at);
   remember(context, node.id, parts, row);
   channel.complete(outputOf(context, row));

@@ -68,13 +68,20 @@ export async function planRun(context: RunContext, history: History): Promise<No
   return walked.map(({ plan }) => plan);
 }
 
-export async function explainKey(context: RunContext, history: History, nodeId: string, item: string | null): Promise<KeyExplanation> {
+export async function explainKey(
+  context: RunContext,
+  history: History,
+  nodeId: string,
+  item: string | null,
+): Promise<KeyExplanation> {
   const walked = await walk(context, history, nodeId);
   const found = walked.find(({ plan }) => plan.id === nodeId);
   if (found === undefined) throw new Error(`no node ${nodeId}`);
   const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null };
   if (found.parts === null) {
-    const waiting = walked.filter(({ plan, output }) => found.open.node.needs.includes(plan.id) && output === null).map(({ plan }) => plan.id);
+    const waiting = walked
+      .filter(({ plan, output }) => found.open.node.needs.includes(plan.id) && output === null)
+      .map(({ plan }) => plan.id);
     return { ...blank, unknown: `its key needs the output of ${waiting.join(", ")}, which must run first` };
   }
   if (item === null) {
@@ -86,17 +93,28 @@ export async function explainKey(context: RunContext, history: History, nodeId: 
       key,
       stored: found.plan.state === "hit",
       parts: found.parts,
-      last: before === null ? null : { run: before.run, key: before.key, differences: keyDifferences(keyParts(before.row.parts), found.parts) },
+      last:
+        before === null
+          ? null
+          : { run: before.run, key: before.key, differences: keyDifferences(keyParts(before.row.parts), found.parts) },
       unknown: null,
     };
   }
   const units = found.units ?? (found.inputs === null ? null : await unitsOf(context, found.open, found.inputs));
   if (units === null) return { ...blank, unknown: `${nodeId} is done as a whole: it has no items with keys of their own` };
   const lower = item.toLowerCase();
-  const unit = units.known.find((entry) => entry.unit.id === item || entry.unit.id.toLowerCase() === lower || entry.unit.id.toLowerCase().endsWith(`#${lower.replace(/^#/, "")}`));
+  const unit = units.known.find(
+    (entry) =>
+      entry.unit.id === item ||
+      entry.unit.id.toLowerCase() === lower ||
+      entry.unit.id.toLowerCase().endsWith(`#${lower.replace(/^#/, "")}`),
+  );
   if (unit === undefined) {
     const some = units.known.slice(0, 5).map((entry) => entry.unit.id);
-    return { ...blank, unknown: `no such item; there are ${units.known.length}${some.length > 0 ? `: ${some.join(", ")}${units.known.length > 5 ? ", ..." : ""}` : ""}` };
+    return {
+      ...blank,
+      unknown: `no such item; there are ${units.known.length}${some.length > 0 ? `: ${some.join(", ")}${units.known.length > 5 ? ", ..." : ""}` : ""}`,
+    };
   }
   const parts = [...units.shared, ...unit.unit.parts];
   const before = await lastUnitRow(context, history, nodeId, unit.unit.id);
@@ -120,12 +138,29 @@ async function walk(context: RunContext, history: History, until: string | null)
   return [...walked.values()];
 }
 
-async function walkNode(context: RunContext, history: History, node: StageNode, before: ReadonlyMap<string, Walked>): Promise<Walked> {
+async function walkNode(
+  context: RunContext,
+  history: History,
+  node: StageNode,
+  before: ReadonlyMap<string, Walked>,
+): Promise<Walked> {
   const open = await openNode(context, node);
-  const make = (plan: Omit<NodePlan, "id" | "uses" | "precious">): NodePlan => ({ id: node.id, uses: node.kind, precious: open.kind.precious, ...plan });
+  const make = (plan: Omit<NodePlan, "id" | "uses" | "precious">): NodePlan => ({
+    id: node.id,
+    uses: node.kind,
+    precious: open.kind.precious,
+    ...plan,
+  });
   const nothing = { units: null, hits: null, misses: null };
   if (context.options.skipped.has(node.id)) {
-    return { plan: make({ state: "left-out", ...nothing, reason: null }), open, parts: null, inputs: null, output: null, units: null };
+    return {
+      plan: make({ state: "left-out", ...nothing, reason: null }),
+      open,
+      parts: null,
+      inputs: null,
+      output: null,
+      units: null,
+    };
   }
   const inputs: NodeInput[] = [];
   const missing: string[] = [];

@@ -98,7 +98,9 @@ export interface LockFile {
   readonly pipeline: string;
   readonly key_scheme: number;
   readonly params: unknown;
-  readonly stages: Readonly<Record<string, { readonly uses: string; readonly key: string; readonly output: string; readonly items: number }>>;
+  readonly stages: Readonly<
+    Record<string, { readonly uses: string; readonly key: string; readonly output: string; readonly items: number }>
+  >;
 }
 
 /** `pipelines/json-java.yaml` -> `pipelines/json-java.lock.json`. Deterministic: no times, so that a version control shows real changes. */

@@ -3,17 +3,17 @@
  * and the lock file at the end.
  */
 import { basename, join } from "node:path";
-import { KEY_SCHEME } from "../cache/key.js";
 import type { Cache } from "../cache/cache.js";
 import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
+import { KEY_SCHEME } from "../cache/key.js";
 import type { PipelineGraph } from "../pipeline/model.js";
 import { Channel } from "./channel.js";
 import type { RunContext, RunOptions, World } from "./context.js";
 import type { StageKind, StageOutput } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
 import { outputOf, runNode } from "./node-run.js";
-import { redactor } from "./redact.js";
 import { type LockFile, lockPath, type RunRecord, thisProcess, writeAtomically, writeRunRecord } from "./record.js";
+import { redactor } from "./redact.js";
 import { Resources } from "./resources.js";
 
 /** Each restart removes at least one damaged entry; more than this many means that something keeps damaging them. */
@@ -147,6 +147,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
       executed,
       finished,
       files,
+      outputs: new Map(),
       redact,
     };
     const problem = await attemptOnce(context);
@@ -177,7 +178,10 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
   else if (states.has("failed")) [state, exit] = ["failed", 1];
   else if (states.has("stopped")) {
     [state, exit] = ["stopped", 75];
-    resumeAt = stops.reduce<number | null>((latest, stop) => (stop.resumeAt === null ? latest : Math.max(latest ?? 0, stop.resumeAt)), null);
+    resumeAt = stops.reduce<number | null>(
+      (latest, stop) => (stop.resumeAt === null ? latest : Math.max(latest ?? 0, stop.resumeAt)),
+      null,
+    );
     message = stops[0]?.message ?? null;
   } else [state, exit] = ["done", 0];
 
@@ -195,6 +199,8 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
     message,
     warnings,
     output: (id) => {
+      const loaded = done?.outputs.get(id);
+      if (loaded !== undefined) return loaded.load();
       const row = finished.get(id)?.row;
       return row === undefined || done === undefined ? null : outputOf(done, row).load();
     },
@@ -215,7 +221,20 @@ async function attemptOnce(context: RunContext): Promise<unknown> {
       }
     }),
   );
-  return problem;
+  if (problem !== null || context.signal.aborted) return problem;
+  // What nobody in the graph reads is read by whoever called: its damage must be met while it can still be mended.
+  const needed = new Set(context.graph.nodes.flatMap(({ needs }) => needs));
+  for (const node of context.graph.nodes) {
+    const row = needed.has(node.id) ? undefined : context.finished.get(node.id)?.row;
+    if (row === undefined) continue;
+    const output = outputOf(context, row);
+    const loaded = await output.load().catch((error: unknown) => {
+      problem = error;
+    });
+    if (loaded === undefined) return problem;
+    context.outputs.set(node.id, output);
+  }
+  return null;
 }
 
 function freshProgress(graph: PipelineGraph): Map<string, NodeProgress> {
@@ -255,7 +274,9 @@ async function saveLock(
     stages: Object.fromEntries(
       graph.nodes.flatMap((node) => {
         const done = finished.get(node.id);
-        return done === undefined ? [] : [[node.id, { uses: done.row.kind, key: done.key, output: done.row.output, items: done.row.items }]];
+        return done === undefined
+          ? []
+          : [[node.id, { uses: done.row.kind, key: done.key, output: done.row.output, items: done.row.items }]];
       }),
     ),
   };

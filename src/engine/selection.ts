@@ -30,7 +30,9 @@ export function select(refs: readonly ItemRef[], selection: Selection): { chosen
     chosen = chosen.filter(({ id }) => wanted.has(id));
   }
   if (selection.sample !== null && selection.sample < chosen.length) {
-    const ranked = chosen.map((ref) => ({ ref, order: digestBytes(`sample\n${ref.id}`) })).sort((a, b) => (a.order < b.order ? -1 : 1));
+    const ranked = chosen
+      .map((ref) => ({ ref, order: digestBytes(`sample\n${ref.id}`) }))
+      .sort((a, b) => (a.order < b.order ? -1 : 1));
     const kept = new Set(ranked.slice(0, selection.sample).map(({ ref }) => ref.id));
     chosen = chosen.filter(({ id }) => kept.has(id));
   }
