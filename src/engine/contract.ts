@@ -94,6 +94,12 @@ export interface StageTools {
   };
 }
 
+/**
+ * Thrown by `identify`, `prepare` and `finish` for what a person can mend (a file that is not there, a stage that lacks an input): the stage
+ * fails with this message and without a stack trace. Any other exception is a bug.
+ */
+export class StageProblem extends Error {}
+
 /** One piece of work with a key of its own. */
 export interface Unit {
   /** Shown to people, and what `--items` and `explain` name: a case id, a pull request, a page. Unique in its stage. */

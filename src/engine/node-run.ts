@@ -63,9 +63,10 @@ export async function runNode(context: RunContext, node: StageNode): Promise<voi
         : await runItems(context, open, open.kind, channel);
     end(result.state, result.message);
   } catch (error) {
-    if (error instanceof NoOutput) {
-      channel.fail(error);
-      end(error.state, error.message);
+    const known = error instanceof StageProblem ? new NoOutput("failed", context.redact(error.message)) : error;
+    if (known instanceof NoOutput) {
+      channel.fail(known);
+      end(known.state, known.message);
       return;
     }
     channel.fail(new NoOutput("blocked", "the cache was damaged"));

@@ -13,7 +13,7 @@ import { type KeyPart, keyDifferences, keyDigest, type PartDifference } from "..
 import type { StageNode } from "../pipeline/model.js";
 import type { NodeOutput } from "./channel.js";
 import type { RunContext } from "./context.js";
-import type { ItemRef, ItemStageKind, StageKind, Unit } from "./contract.js";
+import { type ItemRef, type ItemStageKind, type StageKind, StageProblem, type Unit } from "./contract.js";
 import { type NodeInput, sharedParts, stageParts, unitKey } from "./keys.js";
 import { asInput, isUsable, loadInputs, type OpenNode, openNode, outputOf } from "./node-run.js";
 import type { RunRecord } from "./record.js";
@@ -49,7 +49,8 @@ export type History = readonly RunRecord[];
 
 interface Walked {
   readonly plan: NodePlan;
-  readonly open: OpenNode;
+  readonly node: StageNode;
+  readonly open: OpenNode | null;
   /** Stage key parts; null while an input is unknown. */
   readonly parts: readonly KeyPart[] | null;
   readonly inputs: readonly NodeInput[] | null;
@@ -78,9 +79,10 @@ export async function explainKey(
   const found = walked.find(({ plan }) => plan.id === nodeId);
   if (found === undefined) throw new Error(`no node ${nodeId}`);
   const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null };
+  if (found.open === null) return { ...blank, unknown: found.plan.reason };
   if (found.parts === null) {
     const waiting = walked
-      .filter(({ plan, output }) => found.open.node.needs.includes(plan.id) && output === null)
+      .filter(({ plan, output }) => found.node.needs.includes(plan.id) && output === null)
       .map(({ plan }) => plan.id);
     return { ...blank, unknown: `its key needs the output of ${waiting.join(", ")}, which must run first` };
   }
@@ -100,7 +102,11 @@ export async function explainKey(
       unknown: null,
     };
   }
-  const units = found.units ?? (found.inputs === null ? null : await unitsOf(context, found.open, found.inputs));
+  const units =
+    found.units ??
+    (found.inputs === null || found.open === null || found.open.kind.shape === "whole"
+      ? null
+      : await unitsOf(context, found.open, found.inputs));
   if (units === null) return { ...blank, unknown: `${nodeId} is done as a whole: it has no items with keys of their own` };
   const lower = item.toLowerCase();
   const unit = units.known.find(
@@ -132,10 +138,31 @@ export async function explainKey(
 async function walk(context: RunContext, history: History, until: string | null): Promise<Walked[]> {
   const walked = new Map<string, Walked>();
   for (const node of context.graph.nodes) {
-    walked.set(node.id, await walkNode(context, history, node, walked));
+    try {
+      walked.set(node.id, await walkNode(context, history, node, walked));
+    } catch (error) {
+      // What a person must mend before it can run is the reason why it does not: the other stages are still planned.
+      if (!(error instanceof StageProblem)) throw error;
+      walked.set(node.id, impossible(context, node, error.message));
+    }
     if (node.id === until) break;
   }
   return [...walked.values()];
+}
+
+function impossible(context: RunContext, node: StageNode, message: string): Walked {
+  const kind = context.kinds.get(node.kind) as StageKind;
+  const plan: NodePlan = {
+    id: node.id,
+    uses: node.kind,
+    state: "unknown",
+    units: null,
+    hits: null,
+    misses: null,
+    reason: `can't run: ${message}`,
+    precious: kind.precious,
+  };
+  return { plan, node, open: null, parts: null, inputs: null, output: null, units: null };
 }
 
 async function walkNode(
@@ -171,24 +198,40 @@ async function walkNode(
   }
   if (missing.length > 0) {
     const reason = `waits for ${missing.join(", ")}`;
-    return { plan: make({ state: "unknown", ...nothing, reason }), open, parts: null, inputs: null, output: null, units: null };
+    return {
+      plan: make({ state: "unknown", ...nothing, reason }),
+      node,
+      open,
+      parts: null,
+      inputs: null,
+      output: null,
+      units: null,
+    };
   }
 
   const parts = stageParts(open.kind, open.own, inputs);
   const row = await context.cache.actions.get(keyDigest(parts));
   if (row?.type === "stage" && (await isUsable(context, node, row)) && (await outputReadable(context, row))) {
     const plan = make({ state: "hit", units: row.units, hits: row.units, misses: 0, reason: null });
-    return { plan, open, parts, inputs, output: outputOf(context, row), units: null };
+    return { plan, node, open, parts, inputs, output: outputOf(context, row), units: null };
   }
   const reason = await whyNot(context, history, node, parts, row);
   if (open.kind.shape === "whole") {
-    return { plan: make({ state: "run", units: 1, hits: 0, misses: 1, reason }), open, parts, inputs, output: null, units: null };
+    return {
+      plan: make({ state: "run", units: 1, hits: 0, misses: 1, reason }),
+      node,
+      open,
+      parts,
+      inputs,
+      output: null,
+      units: null,
+    };
   }
   const units = await unitsOf(context, open, inputs);
   const hits = units.known.filter(({ hit }) => hit).length;
   const misses = units.known.length - hits;
   const plan = make({ state: "run", units: units.complete ? units.known.length : null, hits, misses, reason });
-  return { plan, open, parts, inputs, output: null, units };
+  return { plan, node, open, parts, inputs, output: null, units };
 }
 
 async function outputReadable(context: RunContext, row: StageRow): Promise<boolean> {

@@ -14,8 +14,10 @@ afterEach(async () => {
   await rm(rig.folder, { recursive: true, force: true });
 });
 
-const reportText = async (result: Awaited<ReturnType<EngineRig["run"]>>) =>
-  ((await result.output("report"))?.meta as { text: string }).text;
+const reportText = async (result: Awaited<ReturnType<EngineRig["run"]>>) => {
+  const output = await result.output("report");
+  return (output?.meta as { text: string } | undefined)?.text;
+};
 
 describe("caching", () => {
   test("a second run executes nothing and gives the same report", async () => {
