@@ -8,15 +8,16 @@ import { type KeyPart, keyDigest } from "../cache/key.js";
 import type { StageNode } from "../pipeline/model.js";
 import { type Channel, type NodeOutput, NoOutput } from "./channel.js";
 import { type Manifest, type RunContext, stageTools, writer } from "./context.js";
-import type {
-  ItemRef,
-  ItemStageKind,
-  StageInputs,
-  StageKind,
-  StageOutput,
-  StageTools,
-  Unit,
-  WholeStageKind,
+import {
+  type ItemRef,
+  type ItemStageKind,
+  type StageInputs,
+  type StageKind,
+  type StageOutput,
+  StageProblem,
+  type StageTools,
+  type Unit,
+  type WholeStageKind,
 } from "./contract.js";
 import type { NodeProgress } from "./events.js";
 import { materialise, type StoredFile, storeFiles } from "./files.js";

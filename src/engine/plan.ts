@@ -182,6 +182,7 @@ async function walkNode(
   if (context.options.skipped.has(node.id)) {
     return {
       plan: make({ state: "left-out", ...nothing, reason: null }),
+      node,
       open,
       parts: null,
       inputs: null,
