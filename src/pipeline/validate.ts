@@ -1,0 +1,112 @@
+/**
+ * Validation of `with:` by the schema of the stage kind: the value with defaults filled in, or mistakes at their places.
+ *
+ * zod reports paths into the value; the tree from which the value was made knows where each part stands, be it in `with`, in a cell of
+ * a matrix or in a reference.
+ */
+import type * as z from "zod";
+import { canonicalJson, type Json } from "../base/json.js";
+import { DEFAULT_MESSAGE, explainIssue } from "./issues.js";
+import type { Mistakes, Span } from "./mistakes.js";
+import { hasUnknown, type MapNode, type SourceNode, toJson } from "./tree.js";
+import { code } from "./words.js";
+
+export interface Validation {
+  readonly schema: z.ZodType;
+  /** Stage kind, for messages. */
+  readonly kind: string;
+  readonly root: MapNode;
+  /** Where a missing member of `root` is reported: the key `with`, or the stage's name. */
+  readonly home: Span;
+  readonly mistakes: Mistakes;
+}
+
+type Issues = readonly z.core.$ZodIssue[];
+
+/** The configuration as plain JSON (members sorted: a moved key changes nothing), or null after reporting why there is none. */
+export function validate(validation: Validation): Json | null {
+  const { schema, kind, root, home, mistakes } = validation;
+  const first = parse(validation, root);
+  if (first === null) return null;
+  let { result } = first;
+  let tree: SourceNode = root;
+  if (!result.success) {
+    const reread = readAsText(root, textPlaces(result.error.issues));
+    const second = reread === root ? null : parse(validation, reread);
+    if (second?.result.success) {
+      result = second.result;
+      tree = reread;
+    }
+  }
+  if (result.success) {
+    if (hasUnknown(tree)) return null;
+    try {
+      return JSON.parse(canonicalJson(result.data ?? null)) as Json;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      mistakes.error(
+        home,
+        `the schema of ${code(kind)} makes a value that is not JSON: ${why}`,
+        "this is a mistake in the stage kind's code",
+      );
+      return null;
+    }
+  }
+  const context = { schema, root, home, value: toJson(root), mistakes };
+  for (const issue of result.error.issues) explainIssue(issue, [], context);
+  return null;
+}
+
+function parse({ schema, kind, home, mistakes }: Validation, tree: SourceNode) {
+  try {
+    return { result: schema.safeParse(toJson(tree), { error: () => DEFAULT_MESSAGE }) };
+  } catch (error) {
+    // A user's own stage kind may throw in a refinement, or have an asynchronous one.
+    const why = error instanceof Error ? error.message : String(error);
+    mistakes.error(
+      home,
+      `the schema of ${code(kind)} could not be applied: ${why}`,
+      "this is a mistake in the stage kind's code",
+    );
+    return null;
+  }
+}
+
+/** Paths where text was wanted and something else came. */
+function textPlaces(issues: Issues, base: readonly PropertyKey[] = []): string[] {
+  return issues.flatMap((issue) => {
+    const path = [...base, ...issue.path];
+    if (issue.code === "invalid_union") return issue.errors.flatMap((inner) => textPlaces(inner, path));
+    const wanted =
+      issue.code === "invalid_type"
+        ? issue.expected === "string"
+        : issue.code === "invalid_value" || issue.code === "invalid_format";
+    return wanted ? [pathKey(path)] : [];
+  });
+}
+
+function pathKey(path: readonly PropertyKey[]): string {
+  return JSON.stringify(path.map(String));
+}
+
+/**
+ * `--set revision=12e5` is a number in YAML and a revision in the person's mind: what was typed on the command line and is refused
+ * as a number is tried as the text that it was. Values in the file are not: there, quotes are easy and seen by all.
+ */
+function readAsText(node: SourceNode, places: readonly string[], path: readonly string[] = []): SourceNode {
+  if (places.length === 0) return node;
+  if (node.type === "scalar") {
+    const fits =
+      node.origin?.typed === true && typeof node.value !== "string" && node.value !== null && places.includes(pathKey(path));
+    return fits ? { ...node, value: node.text } : node;
+  }
+  if (node.type === "list") {
+    const items = node.items.map((item, index) => readAsText(item, places, [...path, String(index)]));
+    return items.some((item, index) => item !== node.items[index]) ? { ...node, items } : node;
+  }
+  if (node.type === "map") {
+    const members = node.members.map((each) => ({ ...each, value: readAsText(each.value, places, [...path, each.key]) }));
+    return members.some((each, index) => each.value !== node.members[index]?.value) ? { ...node, members } : node;
+  }
+  return node;
+}
