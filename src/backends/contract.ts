@@ -9,7 +9,21 @@ import type * as z from "zod";
 import type { Answer, AnswerStatus } from "../answers/schema.js";
 import type { Json } from "../base/json.js";
 import type { Corpus } from "../corpus/contract.js";
-import type { Case, Dataset, Target } from "../dataset/schema.js";
+import type { Case, Link, Target } from "../dataset/schema.js";
+
+/**
+ * `text`: the issue's title and body alone (retrievers). `text+format`: with the output format (LLMs). `none`: no prompt.
+ */
+export type PromptTemplate = "text" | "text+format" | "none";
+
+/** Facts of a case beside its id and prompt that a backend may read; those that it reads are part of the key. */
+export type CaseField = "repository" | "number" | "title" | "body" | "url" | "base_commit";
+
+/** What a backend that `readsDataset` sees of the other cases: nothing that their texts could change. */
+export interface CaseTruth extends Pick<Case, "id" | "repository"> {
+  readonly targets: readonly Pick<Target, "path">[];
+  readonly links: readonly Pick<Link, "repository" | "number">[];
+}
 
 export interface BackendKind<C = unknown> {
   readonly kind: string;
@@ -21,17 +35,26 @@ export interface BackendKind<C = unknown> {
   readonly options: z.ZodType<C>;
   /** Options that change the answers, in the form that enters the key. Steering options are left out here. */
   readonly identityOf: (options: C) => Json | null;
-  readonly needsCorpus: boolean;
+  /**
+   * Content that the options only name (a script, a model file), by digest; part of the key beside `identityOf`. Cheap. Throws, with
+   * a message for people, when something named does not exist.
+   */
+  readonly fingerprint?: (options: C, environment: Pick<BackendEnvironment, "baseFolder">) => Promise<Json>;
+  /** `optional`: gets the tree if the stage has one; its digest is then part of the key. */
+  readonly needsCorpus: boolean | "optional";
   /** Reads the truth (oracle, random, popularity): the truth's digest is then part of the key, and `Question.truth` is given. */
   readonly readsTruth: boolean;
-  /** Also reads the other cases of the data set (popularity): its digest is then part of the key. */
+  /** Also reads the truth of the other cases (popularity): the digest of what it sees is then part of the key. */
   readonly readsDataset: boolean;
-  /** `text`: the issue's title and body alone (retrievers). `text+format`: with the output format (LLMs). `none`: no prompt. */
-  readonly prompt: "text" | "text+format" | "none";
+  /** Case fields that it reads beside the prompt; others are not given to it. Default: none. */
+  readonly reads?: (options: C) => readonly CaseField[];
+  readonly prompt: PromptTemplate | ((options: C) => PromptTemplate);
   /** Name of the limited resource that its calls use up; default: one per backend cell. */
   readonly resource?: (options: C) => string;
   /** Calls at once unless the stage says otherwise. */
   readonly concurrency: (options: C) => number;
+  /** Seconds after which a question is given up; null or absent = none of its own. The stage's `timeout` wins. */
+  readonly timeout?: (options: C) => number | null;
   readonly open: (options: C, environment: BackendEnvironment) => Promise<Backend>;
 }
 
@@ -39,12 +62,14 @@ export interface BackendKind<C = unknown> {
 export interface BackendEnvironment {
   /** Seconds since the epoch, monotonic where possible. */
   readonly clock: () => number;
+  /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts. */
+  readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /** The process's environment; a backend passes on only what it needs. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder of the pipeline file: relative paths in options are relative to it. */
   readonly baseFolder: string;
-  /** The whole data set (only if `readsDataset`). */
-  readonly dataset?: Dataset;
+  /** Every case of the data set, selected or not (only if `readsDataset`). */
+  readonly truths?: readonly CaseTruth[];
   readonly warn: (message: string) => void;
 }
 
@@ -53,8 +78,9 @@ export interface Question {
   readonly repeat: number;
   /** The prompt's exact bytes, rendered by the stage from the kind's template. */
   readonly prompt: string;
-  readonly case: Pick<Case, "id" | "repository" | "number" | "title" | "body" | "url" | "base_commit">;
-  /** Present if `needsCorpus`. */
+  /** The id, and the fields that the kind says it `reads`. */
+  readonly case: Pick<Case, "id"> & Partial<Pick<Case, CaseField>>;
+  /** Present if `needsCorpus` is true; if it is `optional`, where the stage has a tree. */
   readonly corpus?: Corpus;
   /** Targets that exist in the corpus (all of them without one); present if `readsTruth`. */
   readonly truth?: readonly Target[];
@@ -73,7 +99,10 @@ export interface RawAnswer {
 }
 
 export interface Backend {
-  /** Never throws for what the system under test does; a failure is a status. Must stop soon when the signal aborts. */
+  /**
+   * Never throws for what the system under test does; a failure is a status. Must stop soon when the signal aborts: with status
+   * `timed_out` if the reason's name is `TimeoutError`. What the corpus throws (a damaged cache entry) goes through to the engine.
+   */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<RawAnswer>;
   readonly close: () => Promise<void>;
 }

@@ -1,0 +1,133 @@
+/**
+ * `query-backend`: asks a system under test about every case. Each answer is a unit with a key of its own, stored raw before anything is
+ * made of it.
+ *
+ * The key of an answer is what the backend could know when it gave it, and nothing else: its declared identity, the prompt's bytes, and of
+ * the case, the tree and the truth exactly what its kind says that it reads. What it does not say, it does not get, so that a
+ * key can't be incomplete by oversight. Time-outs, concurrency, the cell's name and the number of repeats change no answer.
+ */
+import * as z from "zod";
+import { type AnyBackendKind, type BackendConfig, backendConfigSchema } from "../backends/registry.js";
+import { canonicalJson, digestJson, type Json } from "../base/json.js";
+import { part } from "../cache/key.js";
+import { caseSchema } from "../dataset/schema.js";
+import { itemStage, type StageKind } from "../engine/contract.js";
+import type { AnswersMeta } from "./answer-meta.js";
+import { caseTrees, type OpenCorpus } from "./case-trees.js";
+import { executeUnit, extensionsOf, loadTruths, type Prepared, unitsOf } from "./query-unit.js";
+
+interface Config {
+  readonly backend: BackendConfig;
+  readonly repeats: number;
+  readonly extra_prompt?: string | undefined;
+  readonly timeout?: number | undefined;
+}
+
+/** The stage kind over these backends. */
+export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, openCorpus: OpenCorpus): StageKind {
+  const kindOf = ({ backend }: Config): { kind: AnyBackendKind; options: unknown } => {
+    const { kind: name, name: _label, ...options } = backend;
+    const kind = kinds.get(name);
+    if (kind === undefined) throw new Error(`the checked configuration names an unknown backend kind ${name}`);
+    return { kind, options };
+  };
+
+  return itemStage<Config, Prepared>({
+    kind: "query-backend",
+    summary: "Asks a backend about every case of a data set.",
+    version: 1,
+    shape: "items",
+    config: z.strictObject({
+      backend: backendConfigSchema(kinds).describe("The system under test: its kind and options."),
+      repeats: z.number().int().min(1).max(1000).default(1).describe("How often each case is asked, as separate answers."),
+      extra_prompt: z
+        .string()
+        .optional()
+        .describe("The task in your own words, instead of the default, for backends whose prompt has one (language models)."),
+      timeout: z.number().positive().optional().describe("Seconds per question, instead of the backend's own."),
+    }),
+    produces: "answers",
+    consumes: { dataset: "one", corpus: "optional" },
+    over: "dataset",
+    precious: true,
+
+    // Without `repeats`: asking more often must not ask again what was answered.
+    keyConfig: (config) => {
+      const { kind, options } = kindOf(config);
+      return { backend: { kind: kind.kind, version: kind.version, identity: kind.identityOf(options) } };
+    },
+    identify: async (config, tools) => {
+      const { kind, options } = kindOf(config);
+      // No identity: the system may answer differently tomorrow for reasons that nobody states, so no two runs may share a key.
+      if (kind.identityOf(options) === null) return [part("not cached", `${tools.clock.now()} ${tools.random()}`)];
+      return kind.fingerprint === undefined ? [] : [part("content", await kind.fingerprint(options, tools))];
+    },
+    resource: (config) => {
+      const { kind, options } = kindOf(config);
+      const name = kind.resource?.(options) ?? `${kind.kind}:${digestJson(config.backend).slice(0, 12)}`;
+      return { name, concurrency: kind.concurrency(options) };
+    },
+
+    prepare: async (config, inputs, tools) => {
+      const { kind, options } = kindOf(config);
+      const corpus = inputs.optional("corpus");
+      if (kind.needsCorpus === true && corpus === undefined) {
+        throw new Error(`${kind.kind} searches source trees, but the stage has none: add a checkout stage to its \`needs\``);
+      }
+      const label = config.backend.name ?? kind.kind;
+      const identity = kind.identityOf(options);
+      if (identity === null) tools.warn(`${label} declares no identity: its answers are not cached and every run asks again`);
+      const content = identity === null ? undefined : await kind.fingerprint?.(options, tools);
+      const wantsTrees = kind.needsCorpus !== false || kind.readsTruth;
+      const truths = kind.readsDataset ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
+      const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
+      let opened: ReturnType<Prepared["open"]> | undefined;
+      return {
+        kind,
+        options,
+        template,
+        repeats: config.repeats,
+        prompt: {
+          extraPrompt: config.extra_prompt ?? null,
+          extensions: template === "text+format" ? extensionsOf(inputs.one("dataset").meta) : null,
+        },
+        trees: wantsTrees && corpus ? await caseTrees(corpus, tools, openCorpus, kind.readsTruth) : undefined,
+        truthsDigest: truths === undefined ? null : digestJson(truths),
+        seconds: config.timeout ?? kind.timeout?.(options) ?? null,
+        meta: {
+          kind: kind.kind,
+          name: label,
+          identity: identity === null ? null : { version: kind.version, options: identity, content: content ?? null },
+          prompt: template,
+          repeats: config.repeats,
+          notes: [],
+        } satisfies AnswersMeta,
+        open: () => {
+          opened ??= kind.open(options, {
+            clock: () => tools.clock.now() / 1000,
+            sleep: (milliseconds, signal) => tools.clock.sleep(milliseconds, signal),
+            env: tools.env,
+            baseFolder: tools.baseFolder,
+            warn: tools.warn,
+            ...(truths === undefined ? {} : { truths }),
+          });
+          return opened;
+        },
+        close: async () => {
+          // One that could not be opened has nothing to close; its error was each unit's.
+          const backend = await opened?.catch(() => undefined);
+          await backend?.close();
+        },
+      };
+    },
+    parts: ({ truthsDigest }) => (truthsDigest === null ? [] : [part("truth of all cases", truthsDigest)]),
+    units: (prepared, item, value) => {
+      const parsed = caseSchema.safeParse(value);
+      if (!parsed.success) throw new Error(`${item.id} is no case: ${z.prettifyError(parsed.error)}`);
+      return unitsOf(prepared, parsed.data);
+    },
+    execute: executeUnit,
+    finish: async ({ meta }) => JSON.parse(canonicalJson(meta)) as Json,
+    close: ({ close }) => close(),
+  });
+}
