@@ -74,6 +74,8 @@ type Options = z.infer<typeof options>;
 /** Without them hardly any program starts; on other systems than POSIX they have other names. */
 const PASSED_ON = ["PATH", "HOME", "LANG", "TMPDIR", "SystemRoot", "PATHEXT", "USERPROFILE", "TEMP", "TMP"];
 const SHOWN_STDERR = 2000;
+/** Reasons for not starting that pass by themselves. */
+const SHORT_OF_RESOURCES = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ETXTBSY"]);
 
 const FIELDS: Partial<Record<Placeholder, CaseField>> = { title: "title", repo: "repository", base_commit: "base_commit" };
 
@@ -184,8 +186,10 @@ async function ask(
 
 function judge(end: ProcessEnd, config: Options, redact: (text: string) => string, signal: AbortSignal): RawAnswer {
   const program = config.run[0] ?? "";
-  if (end.type === "not-started") return failure("failed", notStarted(end.code, redact(end.message), program));
-
+  if (end.type === "not-started") {
+    const retry = SHORT_OF_RESOURCES.has(end.code) ? {} : undefined;
+    return failure("failed", notStarted(end.code, redact(end.message), program), {}, retry);
+  }
   const errorOutput = redact(end.stderr).slice(-SHOWN_STDERR);
   const details: Record<string, unknown> = { exit_code: end.exitCode, signal: end.signal };
   if (errorOutput.trim() !== "") details.stderr = errorOutput;

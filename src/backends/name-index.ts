@@ -5,7 +5,7 @@
 import { comparePaths } from "./ranked.js";
 
 /** How a file was named, most specific first. */
-export const MENTION_KINDS = ["path", "path-suffix", "qualified-name", "file-name", "class-name"] as const;
+const MENTION_KINDS = ["path", "path-suffix", "qualified-name", "file-name", "class-name"] as const;
 export type MentionKind = (typeof MENTION_KINDS)[number];
 
 export interface Mention {

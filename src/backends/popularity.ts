@@ -19,7 +19,7 @@ interface Ranking {
   readonly order: readonly string[];
 }
 
-export interface Popularity {
+interface Popularity {
   /** Most often changed files of the other cases, at most `top`, only files that `exists` accepts. */
   rank(id: string, top: number, exists: (path: string) => boolean): RankedFile[];
 }

@@ -36,7 +36,7 @@ export type ProcessEnd =
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
 /** From TERM to KILL. */
-export const GRACE_MS = 2000;
+const GRACE_MS = 2000;
 /** After KILL, until what holds the pipes is no longer waited for. */
 const LAST_WAIT_MS = 1000;
 const STDERR_KEPT = 16 * 1024;

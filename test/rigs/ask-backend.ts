@@ -2,7 +2,7 @@
 import type { Backend, BackendEnvironment, BackendKind, Question, RawAnswer } from "../../src/backends/contract.js";
 import { targetSchema } from "../../src/dataset/schema.js";
 
-export function backendEnvironment(overrides: Partial<BackendEnvironment> = {}): BackendEnvironment {
+function backendEnvironment(overrides: Partial<BackendEnvironment> = {}): BackendEnvironment {
   return { clock: () => 0, sleep: async () => {}, env: {}, baseFolder: "/", warn: () => {}, ...overrides };
 }
 
