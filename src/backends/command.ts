@@ -14,7 +14,14 @@ import * as z from "zod";
 import { visible } from "../base/diagnostics.js";
 import type { Json } from "../base/json.js";
 import { readOutput } from "./command-output.js";
-import type { BackendEnvironment, BackendKind, CaseField, Question, RawAnswer } from "./contract.js";
+import {
+  type BackendEnvironment,
+  type BackendKind,
+  type CaseField,
+  type Question,
+  type RawAnswer,
+  UnusableConfiguration,
+} from "./contract.js";
 import { type ProcessEnd, runProcess } from "./process.js";
 import { redactor } from "./redact.js";
 import { fillTemplate, misspeltPlaceholder, type Placeholder, placeholdersOf } from "./template.js";
@@ -114,7 +121,8 @@ export const command: BackendKind<Options> = {
     }
     for (const file of files) {
       const digest = await digestOfFile(resolve(baseFolder, file));
-      if (digest === null) throw new Error(`command: \`files:\` names ${file}, but there is no such file in ${baseFolder}`);
+      if (digest === null)
+        throw new UnusableConfiguration(`command: \`files:\` names ${file}, but there is no such file in ${baseFolder}`);
       digests[file] = digest;
     }
     return digests;

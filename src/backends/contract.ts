@@ -25,6 +25,9 @@ export interface CaseTruth extends Pick<Case, "id" | "repository"> {
   readonly links: readonly Pick<Link, "repository" | "number">[];
 }
 
+/** Thrown by `fingerprint` and `open` for what a person can mend: its message is shown, without a stack trace. */
+export class UnusableConfiguration extends Error {}
+
 export interface BackendKind<C = unknown> {
   readonly kind: string;
   /** One sentence. */

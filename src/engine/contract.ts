@@ -142,7 +142,8 @@ interface StageKindCommon<C> extends StageKindInfo {
   /** Raised when the same inputs and configuration would give another output. */
   readonly version: number;
   /**
-   * The projection of the configuration that determines the output (paths, concurrency, time-outs left out). Default: all of it.
+   * The projection of the configuration that determines the output (paths, concurrency, time-outs left out), of each unit where there
+   * are units. Default: all of it.
    */
   readonly keyConfig?: (config: C) => unknown;
   /** Parts that the configuration only names: digest of a file that is read, a tool's version. Runs before anything else; cheap. */
@@ -160,7 +161,12 @@ export interface ItemStageKind<C = unknown, P = unknown> extends StageKindCommon
   readonly shape: "items";
   /** The input type whose items stream in; null for a source. */
   readonly over: string | null;
-  /** Called once, when all inputs but `over` are complete. Must not do paid work. */
+  /**
+   * Configuration in the key of the stage as a whole. Default: all of it, which is always right; a projection only saves looking at each
+   * unit when a steering option changes. It must keep what chooses among units (`limit`, `repeats`) although their keys leave it out.
+   */
+  readonly stageConfig?: (config: C) => unknown;
+  /** Called once, when all inputs but `over` are complete (`over` is given too where it did not have to be streamed). Must not do paid work. */
   readonly prepare: (config: C, inputs: StageInputs, tools: StageTools) => Promise<P>;
   /** Parts that every unit shares. */
   readonly parts: (prepared: P) => readonly KeyPart[];

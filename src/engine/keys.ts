@@ -34,25 +34,35 @@ export function withoutSecrets(value: unknown, secrets: ReadonlyMap<string, stri
   return value;
 }
 
-/** Configuration and what it names; the same for every unit and for the stage as a whole. */
+export interface OwnParts {
+  /** Configuration in the key of the stage as a whole. */
+  readonly whole: KeyPart;
+  /** Configuration in the key of each unit. */
+  readonly unit: KeyPart;
+  /** What the configuration names. */
+  readonly identity: readonly KeyPart[];
+}
+
 export async function ownParts(
   kind: StageKind,
   node: StageNode,
   tools: StageTools,
   secrets: ReadonlyMap<string, string>,
-): Promise<{ config: KeyPart; identity: readonly KeyPart[] }> {
-  const projected = kind.keyConfig === undefined ? node.config : kind.keyConfig(node.config);
+): Promise<OwnParts> {
+  const projected = part(
+    "config",
+    withoutSecrets(kind.keyConfig === undefined ? node.config : kind.keyConfig(node.config), secrets),
+  );
+  // The whole configuration by default: a steering option in it costs a look at each unit, a missing one would give wrong hits.
+  const whole =
+    kind.shape === "whole" ? projected : part("config", withoutSecrets(kind.stageConfig?.(node.config) ?? node.config, secrets));
   const identity = kind.identify === undefined ? [] : await kind.identify(node.config, tools);
-  return { config: part("config", withoutSecrets(projected, secrets)), identity };
+  return { whole, unit: projected, identity };
 }
 
 /** Key parts of a stage as a whole: one lookup however many items it has. */
-export function stageParts(
-  kind: StageKind,
-  own: { config: KeyPart; identity: readonly KeyPart[] },
-  inputs: readonly NodeInput[],
-): KeyPart[] {
-  const parts: KeyPart[] = [part("kind", kindName(kind)), own.config, ...own.identity];
+export function stageParts(kind: StageKind, own: OwnParts, inputs: readonly NodeInput[]): KeyPart[] {
+  const parts: KeyPart[] = [part("kind", kindName(kind)), own.whole, ...own.identity];
   for (const type of Object.keys(kind.consumes)) {
     const given = inputs.filter((input) => input.type === type);
     const joined = kind.consumes[type] === "many" || kind.consumes[type] === "some";
@@ -68,9 +78,9 @@ export function stageParts(
   return parts;
 }
 
-/** Parts that all units of a stage share, and the key of one unit. */
-export function sharedParts(kind: StageKind, shared: readonly KeyPart[]): KeyPart[] {
-  return [part("kind", kindName(kind)), ...shared];
+/** Parts that all units of a stage share: its kind, its configuration and what that names, and what it says itself. */
+export function sharedParts(kind: StageKind, own: OwnParts, shared: readonly KeyPart[]): KeyPart[] {
+  return [part("kind", kindName(kind)), own.unit, ...own.identity, ...shared];
 }
 
 export function unitKey(shared: readonly KeyPart[], unit: Unit): Digest {

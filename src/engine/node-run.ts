@@ -21,7 +21,7 @@ import {
 } from "./contract.js";
 import type { NodeProgress } from "./events.js";
 import { materialise, type StoredFile, storeFiles } from "./files.js";
-import { asPairs, kindName, type NodeInput, ownParts, sharedParts, stageParts, unitKey } from "./keys.js";
+import { asPairs, kindName, type NodeInput, type OwnParts, ownParts, sharedParts, stageParts, unitKey } from "./keys.js";
 import { isSelective, selected } from "./selection.js";
 import { refsOf, runUnit, type UnitResult, type UnitWork } from "./unit-run.js";
 
@@ -34,7 +34,7 @@ export interface OpenNode {
   readonly node: StageNode;
   readonly kind: StageKind;
   readonly tools: StageTools;
-  readonly own: { config: KeyPart; identity: readonly KeyPart[] };
+  readonly own: OwnParts;
 }
 
 export async function openNode(context: RunContext, node: StageNode): Promise<OpenNode> {
@@ -361,7 +361,7 @@ async function runItems(
   context.events({ type: "stage", node: progress });
   const began = context.world.clock.now();
 
-  const prepared = await kind.prepare(node.config, await loadInputs(barrier), tools);
+  const prepared = await kind.prepare(node.config, await loadInputs(inOrder(over)), tools);
   try {
     const pass = new UnitPass(context, open, kind, prepared, channel, progress);
     await pass.open();
@@ -454,7 +454,7 @@ class UnitPass {
   }
 
   async open(): Promise<void> {
-    this.#shared = sharedParts(this.#kind, this.#kind.parts(this.#prepared));
+    this.#shared = sharedParts(this.#kind, this.#open.own, this.#kind.parts(this.#prepared));
   }
 
   /** Stored once, when the first unit is: rows name it, so that they explain themselves. */

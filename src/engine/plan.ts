@@ -248,9 +248,9 @@ async function outputReadable(context: RunContext, row: StageRow): Promise<boole
 async function unitsOf(context: RunContext, open: OpenNode, inputs: readonly NodeInput[]): Promise<UnitsPlan> {
   const kind = open.kind as ItemStageKind<unknown, unknown>;
   const over = kind.over === null ? undefined : inputs.find(({ type }) => type === kind.over);
-  const prepared = await kind.prepare(open.node.config, await loadInputs(inputs.filter((input) => input !== over)), open.tools);
+  const prepared = await kind.prepare(open.node.config, await loadInputs(inputs), open.tools);
   try {
-    const shared = sharedParts(kind as StageKind, kind.parts(prepared));
+    const shared = sharedParts(kind as StageKind, open.own, kind.parts(prepared));
     if (over !== undefined) {
       const units = new Map<string, Unit>();
       const refs = (await over.output.load()).items;

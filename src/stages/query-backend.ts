@@ -7,11 +7,12 @@
  * key can't be incomplete by oversight. Time-outs, concurrency, the cell's name and the number of repeats change no answer.
  */
 import * as z from "zod";
+import { UnusableConfiguration } from "../backends/contract.js";
 import { type AnyBackendKind, type BackendConfig, backendConfigSchema } from "../backends/registry.js";
 import { canonicalJson, digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { caseSchema } from "../dataset/schema.js";
-import { itemStage, type StageKind } from "../engine/contract.js";
+import { itemStage, type StageKind, StageProblem, type StageTools } from "../engine/contract.js";
 import type { AnswersMeta } from "./answer-meta.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
 import { executeUnit, extensionsOf, loadTruths, type Prepared, unitsOf } from "./query-unit.js";
@@ -51,7 +52,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     over: "dataset",
     precious: true,
 
-    // Without `repeats`: asking more often must not ask again what was answered.
+    // Without `repeats`, `extra_prompt` (the prompt's digest has it) and `name`: asking more often must not ask again what was answered.
     keyConfig: (config) => {
       const { kind, options } = kindOf(config);
       return { backend: { kind: kind.kind, version: kind.version, identity: kind.identityOf(options) } };
@@ -60,7 +61,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const { kind, options } = kindOf(config);
       // No identity: the system may answer differently tomorrow for reasons that nobody states, so no two runs may share a key.
       if (kind.identityOf(options) === null) return [part("not cached", `${tools.clock.now()} ${tools.random()}`)];
-      return kind.fingerprint === undefined ? [] : [part("content", await kind.fingerprint(options, tools))];
+      return kind.fingerprint === undefined ? [] : [part("content", await fingerprint(kind, options, tools))];
     },
     resource: (config) => {
       const { kind, options } = kindOf(config);
@@ -72,12 +73,14 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const { kind, options } = kindOf(config);
       const corpus = inputs.optional("corpus");
       if (kind.needsCorpus === true && corpus === undefined) {
-        throw new Error(`${kind.kind} searches source trees, but the stage has none: add a checkout stage to its \`needs\``);
+        throw new StageProblem(
+          `${kind.kind} searches source trees, but the stage has none: add a checkout stage to its \`needs\``,
+        );
       }
       const label = config.backend.name ?? kind.kind;
       const identity = kind.identityOf(options);
       if (identity === null) tools.warn(`${label} declares no identity: its answers are not cached and every run asks again`);
-      const content = identity === null ? undefined : await kind.fingerprint?.(options, tools);
+      const content = identity === null || kind.fingerprint === undefined ? undefined : await fingerprint(kind, options, tools);
       const wantsTrees = kind.needsCorpus !== false || kind.readsTruth;
       const truths = kind.readsDataset ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
       const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
@@ -130,4 +133,12 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     finish: async ({ meta }) => JSON.parse(canonicalJson(meta)) as Json,
     close: ({ close }) => close(),
   });
+}
+
+async function fingerprint(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Json | undefined> {
+  try {
+    return await kind.fingerprint?.(options, tools);
+  } catch (error) {
+    throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
+  }
 }
