@@ -30,11 +30,6 @@ export function count(from: Fields, name: string): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-export function list(from: Fields, name: string): readonly unknown[] {
-  const value = own(from, name);
-  return Array.isArray(value) ? value : [];
-}
-
 function own(from: Fields, name: string): unknown {
   return Object.hasOwn(from, name) ? from[name] : undefined;
 }
