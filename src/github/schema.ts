@@ -82,6 +82,8 @@ export const linkCandidateSchema = z.object({
   /** Tip of that branch as the pull request knows it. */
   base_sha: z.string().nullable(),
   merge_commit_sha: z.string().nullable(),
+  /** Number of changed files that the pull request itself states. */
+  changed_files: z.number().int().nonnegative().nullable(),
   /** Best of `grades`. */
   grade: z.enum(LINK_GRADES),
   /** Every grade that some evidence supports, best first; `mention` is always among them unless the link is only curated. */
@@ -97,14 +99,19 @@ export const linkCandidateSchema = z.object({
 });
 export type LinkCandidate = z.infer<typeof linkCandidateSchema>;
 
+/**
+ * What was asked for. `closing`: what decides about closing; pull requests that are only named in texts stay unresolved. `mentions`:
+ * every reference, and nothing that decides about closing (grades other than mention may be missing, base commits are null). `both`.
+ */
+export const LINK_SCOPES = ["closing", "mentions", "both"] as const;
+
 export const linksItemSchema = z.object({
   /** The issue's id. */
   id: z.string(),
   issue: z.object({ repository: z.string(), number: z.number().int().positive() }),
   api_url: z.string(),
   recorded: z.boolean(),
-  /** What was asked for: `closing` leaves references in texts to unmerged or foreign pull requests unresolved. */
-  scope: z.enum(["closing", "mentions"]),
+  scope: z.enum(LINK_SCOPES),
   /** The last close, from the timeline, else from the issue. */
   last_close: z.object({ at: z.string().nullable(), commit: z.string().nullable() }),
   /** Every pull request that was linked, sorted by merge time, repository, number; unmerged ones last. */
@@ -135,11 +142,11 @@ export const filesItemSchema = z.object({
   number: z.number().int().positive(),
   /** In GitHub's order, first occurrence of a path kept. */
   files: z.array(pullFileSchema),
-  /** True where GitHub cut the list (3,000 files) or where it lists fewer than it says were changed. */
+  /** True where the list is not complete: GitHub cut it (3,000 files), listed fewer than it says were changed, or no longer has it. */
   truncated: z.boolean(),
   /** Number of changed files that the pull request itself states; null where nothing needed asking for it. */
   changed_files: z.number().int().nonnegative().nullable(),
-  /** Commit before the change: first parent of the merge where known, else the base branch's tip; null = unknown. */
+  /** The base branch's commit that the pull request names (a recording may know the merge's first parent); null = not asked for. */
   base_commit: z.string().nullable(),
   merge_commit: z.string().nullable(),
 });
@@ -173,6 +180,6 @@ export type LinkRule = z.infer<typeof linkRuleSchema>;
 export const linksMetaSchema = z.object({
   /** The rule that `wanted` follows. */
   links: linkRuleSchema,
-  scope: z.enum(["closing", "mentions"]),
+  scope: z.enum(LINK_SCOPES),
 });
 export type LinksMeta = z.infer<typeof linksMetaSchema>;

@@ -28,17 +28,23 @@ export function linkRuleText(rule: LinkRule): string {
   return typeof rule === "string" ? rule : rule.join(", ");
 }
 
-/** What must be asked for so that `rule` can be applied. `mention` needs every reference in every text resolved. */
-export function scopeOf(rule: LinkRule): "closing" | "mentions" {
-  if (rule === "mentions") return "mentions";
-  return rule !== "closing" && rule.includes("mention") ? "mentions" : "closing";
+export type LinkScope = LinksItem["scope"];
+
+/** What must be asked for so that `rule` can be applied. */
+export function scopeOf(rule: LinkRule): LinkScope {
+  if (typeof rule === "string") return rule;
+  return rule.includes("mention") ? "both" : "closing";
 }
 
-/** Can `wanted` be applied to what a stage with rule `resolved` found? Without `mention`, everything else is always looked for. */
-export function ruleCovers(resolved: LinkRule, wanted: LinkRule): boolean {
-  if (scopeOf(wanted) === "closing") return resolved !== "mentions";
-  if (wanted === "mentions") return scopeOf(resolved) === "mentions";
-  return resolved !== "mentions" && resolved !== "closing" && resolved.includes("mention");
+/** Can `rule` be applied to what was found under `scope`? `both` serves every rule. */
+export function scopeCovers(scope: LinkScope, rule: LinkRule): boolean {
+  return scope === "both" || scope === scopeOf(rule);
+}
+
+/** The widest rule that a scope serves: what it selects is worth the requests for its files. */
+export function widestRule(scope: LinkScope): LinkRule {
+  if (scope === "mentions") return "mentions";
+  return LINK_GRADES.filter((grade) => scope === "both" || grade !== "mention");
 }
 
 /** Applies `rule`. `closedAt` is the issue's closing time, which the `mentions` rule compares. */

@@ -1,0 +1,281 @@
+/**
+ * `fetch-issues`: the closed issues of a repository, most recently updated first, page by page.
+ *
+ * A page is a unit: whoever was stopped goes on behind the last complete one. The limit counts issues, chooses among what pages hold,
+ * and is no part of a page's key, so that a larger limit asks only for what is missing. Pull requests, which GitHub lists among the
+ * issues, are no items; what the list says of them is kept in the page's note, because later stages would otherwise ask for it again.
+ */
+import * as z from "zod";
+import type { Json } from "../base/json.js";
+import { part } from "../cache/key.js";
+import { type ItemRef, itemStage, type OutItem, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
+import { count, type Fields, instant, isFields, object, text } from "../github/fields.js";
+import { type ReferencePatterns, referencePatterns, referencesIn, repositoryOf } from "../github/references.js";
+import { apiUrl, parseRepository, type RepositoryName } from "../github/repository.js";
+import { type IssueItem, type IssuesMeta, issueItemSchema } from "../github/schema.js";
+import { type PullFacts, pullOfIssue } from "../github/timeline.js";
+import { cantAsk, GitHubSource, identifySource, outcomeOf, sourceConfig, sourceResource } from "./github-source.js";
+
+const configSchema = z.strictObject({
+  repo: z.string().min(1).describe("owner/name, or the repository's address"),
+  limit: z.number().int().nonnegative().default(200).describe("Closed issues to list, most recently updated first; 0 = all"),
+  ...sourceConfig,
+});
+type Config = z.infer<typeof configSchema>;
+
+const QUERY = { state: "closed", sort: "updated", direction: "desc", per_page: 100 } as const;
+/** A million entries: no repository has them, an endless chain of links does. */
+const MOST_PAGES = 10_000;
+
+interface Prepared {
+  readonly source: GitHubSource;
+  readonly problem: string | null;
+  readonly name: RepositoryName;
+  readonly api: string;
+  readonly patterns: ReferencePatterns;
+  readonly limit: number;
+  /** Issue ids that each page contributes, in the order of the chain: what an earlier page had is left out, and so is what is over the limit. */
+  readonly admitted: Map<string, ReadonlySet<string>>;
+  readonly seen: Set<string>;
+}
+
+interface PageData {
+  /** Position of the page in GitHub's own words; empty = the first. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly visited: readonly string[];
+  /** Numbers on the page before it: an endless list repeats itself. */
+  readonly before: readonly number[];
+}
+
+const noteSchema = z.object({
+  next: z.record(z.string(), z.string()).nullable(),
+  ids: z.array(z.string()),
+  numbers: z.array(z.number()),
+  pulls: z.array(
+    z.object({
+      repository: z.string(),
+      number: z.number(),
+      title: z.string().nullable(),
+      url: z.string().nullable(),
+      created_at: z.string().nullable(),
+      merged_at: z.string().nullable(),
+    }),
+  ),
+});
+type Note = z.infer<typeof noteSchema>;
+
+async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
+  const source = await GitHubSource.open(config, tools);
+  const name = parseRepository(config.repo);
+  const fallback: RepositoryName = { owner: "", name: "", slug: "", enterpriseHost: null };
+  const api = name.ok ? apiUrl(name.value, config.github_url) : name;
+  const base = api.ok ? api.value : "https://api.github.com";
+  if (source.recording === null && source.token === null && !tools.offline) {
+    tools.warn(
+      "no GitHub token (GITHUB_TOKEN, or GITHUB_TOKEN=... in .env.github): GitHub then allows 60 requests an hour, enough for about 20 issues; with a token 5,000",
+    );
+  }
+  return {
+    source,
+    problem: !name.ok ? `repo: ${name.error}` : !api.ok ? api.error : (source.problem ?? wrongRecording(source, name.value)),
+    name: name.ok ? name.value : fallback,
+    api: base,
+    patterns: referencePatterns(webHostOf(base), base),
+    limit: config.limit,
+    admitted: new Map(),
+    seen: new Set(),
+  };
+}
+
+function wrongRecording(source: GitHubSource, name: RepositoryName): string | null {
+  const recorded = source.recording?.repository.full_name;
+  if (recorded === undefined || recorded.toLowerCase() === name.slug.toLowerCase()) return null;
+  return `the recording holds ${recorded}, and repo: names ${name.slug}: give repo: ${recorded}, or another recording`;
+}
+
+/** Host of web addresses on the server with this API. */
+export function webHostOf(api: string): string {
+  const { host } = new URL(api);
+  return host === "api.github.com" ? "github.com" : host;
+}
+
+function pageUnit(data: PageData): Unit {
+  const position = Object.entries(data.query).map(([name, value]) => `${name} ${value}`);
+  return { id: position.length === 0 ? "page 1" : position.join(" "), parts: [part("page", data.query)], data };
+}
+
+async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
+  if (prepared.problem !== null) return cantAsk(prepared.problem);
+  const { query, visited, before } = unit.data as PageData;
+  const client = await prepared.source.client(prepared.api);
+  const { owner, name } = prepared.name;
+  const asked = await client.ask("/repos/{owner}/{repo}/issues", { owner, repo: name, ...QUERY, ...query }, signal);
+  if (!asked.ok) return outcomeOf(asked.error);
+  const { data, next } = asked.value;
+  const where = `GET /repos/${owner}/${name}/issues, ${unit.id}`;
+  if (!Array.isArray(data)) return cantAsk(`${where}: a list of issues was expected and something else came`);
+
+  const entries = data.filter(isFields);
+  const numbers = entries.flatMap((entry) => count(entry, "number") ?? []);
+  if (numbers.length > 0 && numbers.join() === before.join())
+    return cantAsk(`${where}: the page repeats the one before it, so the list has no end`);
+  const behind = next === null ? null : JSON.stringify(next);
+  if (
+    behind !== null &&
+    (behind === JSON.stringify(query) || visited.includes(behind) || pageNumber(next) <= pageNumber(query))
+  ) {
+    return cantAsk(`${where}: the links to the next page go in a circle`);
+  }
+  if (visited.length >= MOST_PAGES) return cantAsk(`${where}: the list has more than ${MOST_PAGES} pages`);
+
+  const items: OutItem[] = [];
+  const pulls: Note["pulls"] = [];
+  for (const entry of entries) {
+    const pull = pullOfIssue(entry, prepared.name.slug);
+    if (pull !== null) {
+      if (pull.merged_at !== undefined) pulls.push(listed(pull));
+      continue;
+    }
+    const issue = issueItem(entry, prepared);
+    if (issue !== null) items.push({ id: issue.id, value: issue });
+    else tools.warn(`${where}: an entry without number, title or state was left out`);
+  }
+  const note: Note = { next, ids: items.map(({ id }) => id), numbers, pulls };
+  return { type: "done", items, note: note as unknown as Json };
+}
+
+function listed({ repository, number, title, url, created_at, merged_at }: PullFacts): Note["pulls"][number] {
+  return { repository, number, title, url, created_at, merged_at: merged_at ?? null };
+}
+
+/** A page's number, growing along a chain; links with cursors have none, and their circles show by the cursor. */
+function pageNumber(query: Readonly<Record<string, string>> | null): number {
+  if (query === null || query.after !== undefined || query.before !== undefined || query.cursor !== undefined) return Number.NaN;
+  return query.page === undefined ? 1 : Number(query.page);
+}
+
+function issueItem(entry: Fields, prepared: Prepared): IssueItem | null {
+  const { number } = entry;
+  const repository = repositoryOf(entry) ?? prepared.name.slug;
+  const made = prepared.source.recording?.made_up.numbers ?? [];
+  const body = text(entry, "body");
+  const item = issueItemSchema.safeParse({
+    id: `${repository.toLowerCase()}#${String(number)}`,
+    repository,
+    number,
+    number_is_real: typeof number !== "number" || !made.includes(number),
+    title: text(entry, "title") ?? "",
+    body,
+    url: text(entry, "html_url"),
+    state: text(entry, "state"),
+    state_reason: text(entry, "state_reason"),
+    created_at: instant(entry, "created_at"),
+    closed_at: instant(entry, "closed_at"),
+    updated_at: instant(entry, "updated_at"),
+    labels: labelsOf(entry),
+    author_type: text(object(entry, "user"), "type"),
+    comments: count(entry, "comments"),
+    references: referencesIn(entry, repository, prepared.patterns),
+    api_url: prepared.api,
+    recorded: prepared.source.recording !== null,
+  } satisfies Record<keyof IssueItem, unknown>);
+  return item.success ? item.data : null;
+}
+
+function labelsOf(entry: Fields): string[] {
+  const { labels } = entry;
+  if (!Array.isArray(labels)) return [];
+  return labels.flatMap((label: unknown) =>
+    typeof label === "string" ? label : isFields(label) ? (text(label, "name") ?? []) : [],
+  );
+}
+
+/** Which of a page's issues go out. Asked once per page, in the order of the chain; later questions get the same answer. */
+function admit(prepared: Prepared, unit: Unit, ids: readonly string[]): ReadonlySet<string> {
+  const known = prepared.admitted.get(unit.id);
+  if (known !== undefined) return known;
+  const admitted = new Set<string>();
+  for (const id of ids) {
+    if (prepared.limit > 0 && prepared.seen.size >= prepared.limit) break;
+    if (prepared.seen.has(id)) continue;
+    prepared.seen.add(id);
+    admitted.add(id);
+  }
+  prepared.admitted.set(unit.id, admitted);
+  return admitted;
+}
+
+function follow(prepared: Prepared, unit: Unit, note: Json | undefined): Unit | null {
+  const parsed = noteSchema.safeParse(note);
+  if (!parsed.success) return null;
+  const { next, ids, numbers, pulls } = parsed.data;
+  admit(prepared, unit, ids);
+  for (const pull of pulls) prepared.source.learn(prepared.api, pull);
+  for (const id of ids) {
+    const hash = id.lastIndexOf("#");
+    prepared.source.learnIssue(prepared.api, id.slice(0, hash), Number(id.slice(hash + 1)));
+  }
+  if (next === null || (prepared.limit > 0 && prepared.seen.size >= prepared.limit)) return null;
+  const { query, visited } = unit.data as PageData;
+  return pageUnit({ query: next, visited: [...visited, JSON.stringify(query)], before: numbers });
+}
+
+async function finish(prepared: Prepared, items: readonly ItemRef[], tools: StageTools): Promise<Json> {
+  const [first] = items.length > 0 ? await tools.load(items.slice(0, 1)) : [];
+  const issue = issueItemSchema.safeParse(first);
+  const repository = issue.success ? issue.data.repository : prepared.name.slug;
+  const { recording } = prepared.source;
+  const made = new Set((recording?.made_up.numbers ?? []).map((number) => `${repository.toLowerCase()}#${number}`));
+  const madeUp = items.map(({ id }) => id).filter((id) => made.has(id));
+  const meta: IssuesMeta = {
+    repository,
+    url: `https://${webHostOf(prepared.api)}/${repository}`,
+    listed: items.length,
+    limit: prepared.limit,
+    recorded: recording !== null,
+    recorded_at: recording?.recorded_at ?? null,
+    made_up_numbers: madeUp,
+    notes: [
+      ...(recording?.notes ?? []),
+      ...(madeUp.length > 0
+        ? [`${madeUp.length} of ${items.length} issues have no real number: theirs were made up, from 100001 on`]
+        : []),
+    ],
+  };
+  return meta as unknown as Json;
+}
+
+export const fetchIssues = itemStage<Config, Prepared>({
+  kind: "fetch-issues",
+  summary: "Closed issues of a GitHub repository, live or from a recording",
+  version: 1,
+  config: configSchema,
+  produces: "issues",
+  consumes: {},
+  fetches: true,
+  precious: true,
+  shape: "items",
+  over: null,
+  keyConfig: ({ repo, limit, github_url, recording }) => ({ repo, limit, github_url, recorded: recording !== undefined }),
+  identify: identifySource,
+  // A queue of its own: pages behind hundreds of timelines would come last, and what they say would be asked for again.
+  resource: (config) => sourceResource(config, "github-list"),
+  prepare: (config, _inputs, tools) => prepare(config, tools),
+  parts: ({ source, api, name }) => [
+    part("source", source.digest === null ? { api } : { api, recording: source.digest }),
+    part("repository", name.slug.toLowerCase()),
+    part("query", QUERY),
+  ],
+  start: () => [pageUnit({ query: {}, visited: [], before: [] })],
+  follow,
+  emit: (prepared, unit, items) => {
+    const admitted = admit(
+      prepared,
+      unit,
+      items.map(({ id }) => id),
+    );
+    return items.filter(({ id }) => admitted.has(id));
+  },
+  execute,
+  finish,
+});

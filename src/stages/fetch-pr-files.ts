@@ -1,0 +1,124 @@
+/**
+ * `fetch-pr-files`: the files that each linked, merged pull request changed.
+ *
+ * A unit is a pull request, done once however many issues link it. One that was never merged, or that the links rule doesn't take,
+ * costs no request.
+ */
+import * as z from "zod";
+import { part } from "../cache/key.js";
+import { FILE_STATUSES } from "../dataset/schema.js";
+import { itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
+import { count, isFields, text } from "../github/fields.js";
+import { type FilesItem, type LinkCandidate, linksItemSchema, type PullFile } from "../github/schema.js";
+import {
+  cantAsk,
+  GitHubSource,
+  identifySource,
+  outcomeOf,
+  RECORDED_ELSEWHERE,
+  sourceConfig,
+  sourceResource,
+} from "./github-source.js";
+
+const configSchema = z.strictObject({ ...sourceConfig });
+type Config = z.infer<typeof configSchema>;
+
+interface Prepared {
+  readonly source: GitHubSource;
+  readonly githubUrl: string | undefined;
+}
+
+interface PullData {
+  readonly link: LinkCandidate;
+  readonly api: string;
+  readonly recorded: boolean;
+}
+
+/** GitHub lists 3,000 files of a pull request, a hundred a page. */
+const MOST_FILES = 3000;
+const MOST_PAGES = MOST_FILES / 100;
+
+function units(value: unknown): Unit[] {
+  const item = linksItemSchema.safeParse(value);
+  if (!item.success) return [];
+  return item.data.links
+    .filter((link) => link.wanted && link.merged_at !== null)
+    .map((link) => ({
+      id: link.pull,
+      parts: [
+        part("pull", link.pull),
+        part("server", item.data.recorded ? "recording" : item.data.api_url),
+        part("commits", { base: link.base_sha, merge: link.merge_commit_sha, changed_files: link.changed_files }),
+      ],
+      data: { link, api: item.data.api_url, recorded: item.data.recorded } satisfies PullData,
+    }));
+}
+
+async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
+  const { source } = prepared;
+  if (source.problem !== null) return cantAsk(source.problem);
+  const { link, api, recorded } = unit.data as PullData;
+  if (recorded && source.recording === null) return cantAsk(RECORDED_ELSEWHERE);
+  const client = await source.client(prepared.githubUrl ?? api);
+  const [owner = "", repo = ""] = link.repository.split("/");
+  const route = "/repos/{owner}/{repo}/pulls/{pull_number}/files";
+  const asked = await client.askAll(route, { owner, repo, pull_number: link.number, per_page: 100 }, MOST_PAGES, signal);
+  if (!asked.ok && asked.error.type !== "absent" && asked.error.type !== "moved") return outcomeOf(asked.error);
+  if (!asked.ok) tools.warn(`${link.pull} is linked, but its files are gone: ${asked.error.message}`);
+
+  const elements = asked.ok ? asked.value.elements : [];
+  const byPath = new Map<string, PullFile>();
+  for (const element of elements) {
+    const file = fileOf(element);
+    if (file !== null && !byPath.has(file.path)) byPath.set(file.path, file);
+  }
+  const files = [...byPath.values()];
+  const item: FilesItem = {
+    id: link.pull,
+    pull: link.pull,
+    repository: link.repository,
+    number: link.number,
+    files,
+    truncated: !asked.ok || asked.value.cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length,
+    changed_files: link.changed_files,
+    base_commit: link.base_sha,
+    merge_commit: link.merge_commit_sha,
+  };
+  return { type: "done", items: [{ id: item.id, value: item }] };
+}
+
+function fileOf(element: unknown): PullFile | null {
+  if (!isFields(element)) return null;
+  const path = text(element, "filename");
+  if (path === null || path === "") return null;
+  const status = text(element, "status");
+  return {
+    path,
+    status: FILE_STATUSES.find((known) => known === status) ?? null,
+    previous_path: text(element, "previous_filename"),
+    additions: count(element, "additions"),
+    deletions: count(element, "deletions"),
+  };
+}
+
+export const fetchPrFiles = itemStage<Config, Prepared>({
+  kind: "fetch-pr-files",
+  summary: "Files that each linked, merged pull request changed",
+  version: 1,
+  config: configSchema,
+  produces: "files",
+  consumes: { links: "one" },
+  fetches: true,
+  precious: true,
+  shape: "items",
+  over: "links",
+  keyConfig: ({ github_url, recording }) => ({ github_url, recorded: recording !== undefined }),
+  identify: identifySource,
+  resource: (config) => sourceResource(config, "github"),
+  prepare: async (config, _inputs, tools) => ({ source: await GitHubSource.open(config, tools), githubUrl: config.github_url }),
+  parts: ({ source, githubUrl }) => [
+    part("source", source.digest === null ? { api: githubUrl ?? "as the link" } : { recording: source.digest }),
+  ],
+  units: (_prepared, _item, value) => units(value),
+  execute,
+});
