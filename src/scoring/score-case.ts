@@ -1,0 +1,217 @@
+/**
+ * One answer against one case: text -> reading -> predictions -> figures. Pure, so that the same answer, truth and rules give
+ * the same bytes for ever, whether the `score` stage or `bench score` asks.
+ *
+ * What has no predictions scores zero whatever the reason (an abstention, a refusal, a time-out, no answer at all); the
+ * outcome says which it was, and the summary decides what each view counts.
+ */
+import { parseAnswer } from "../answers/parse.js";
+import { type Answer, type Entry, FINAL_STATUSES, type Reading } from "../answers/schema.js";
+import type { MatchResult, Prediction, RuleSet } from "../matching/contract.js";
+import { matchEntries } from "../matching/match.js";
+import type { Measure } from "../measures/contract.js";
+import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
+import { seedFigures } from "./seed-case.js";
+import { type CorpusFiles, impactedFiles, type ScoreableCase, type TrueFile, truthOf } from "./truth.js";
+import { meanScores, scoreList } from "./view-scores.js";
+
+export interface ScoreSettings {
+  readonly rules: RuleSet;
+  readonly measures: readonly Measure[];
+  /** Files of the tree that this case asks about; null = no corpus: only the path rung works, against the targets. */
+  readonly corpus: CorpusFiles | null;
+  /** Label of the backend, for cases without an answer. */
+  readonly backend: string;
+}
+
+/** The part of a scored case that the rules decide. */
+export type Figures = ViewScores &
+  Pick<ScoredCase, "targets" | "absent_targets" | "scored" | "predictions" | "draws" | "all_targets" | "in_repo_only"> &
+  Pick<ScoredCase, "expectation" | "outcome" | "why">;
+
+/** `answer` null = the case has none (`unasked`). */
+export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): ScoredCase {
+  const figures =
+    settings.rules.engine === "seed"
+      ? seedFigures(impactedFiles(asked), answer, settings)
+      : ladderFigures(asked, answer, settings);
+  return {
+    id: asked.id,
+    repeat: answer?.repeat ?? 0,
+    backend: answer?.backend ?? settings.backend,
+    number: asked.number,
+    title: asked.title,
+    url: asked.url,
+    strata: strataOf(asked),
+    best_grade: asked.best_grade,
+    status: answer?.status ?? "unasked",
+    error: answer?.error ?? null,
+    finish_reason: answer?.finish_reason ?? null,
+    ...figures,
+    prompt: answer?.prompt ?? null,
+    raw_response: answer?.response ?? "",
+    seconds: answer?.seconds ?? null,
+    usage: answer?.usage == null ? null : known(answer.usage),
+    details: answer?.details ?? {},
+  };
+}
+
+function known(usage: NonNullable<Answer["usage"]>): Record<string, number | null> {
+  return Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value ?? null]));
+}
+
+/** `links` is ours; a stratum of that name in the data set gives way to it where the grade is known. */
+function strataOf({ strata, best_grade }: ScoreableCase): Record<string, string> {
+  return Object.fromEntries([...Object.entries(strata), ...(best_grade === null ? [] : [["links", best_grade] as const])]);
+}
+
+/**
+ * The reading of a stored answer; null where there is nothing to read. What a process had printed when it timed out or failed
+ * is no answer: it is kept for people, never read.
+ */
+export function readingOf(answer: Answer | null): Reading | null {
+  if (answer === null || !FINAL_STATUSES.has(answer.status)) return null;
+  return parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+}
+
+function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {
+  const { corpus, measures, rules } = settings;
+  const truth = truthOf(asked.targets, corpus);
+  const reading = readingOf(answer);
+  const lists = listsOf(reading);
+  const index = corpus?.index ?? null;
+  const present = truth.present.map(({ path }) => path);
+  const matches = lists.map((entries) => matchEntries(entries, present, index, rules));
+  const headline = meanScores(matches.map((match) => scoreList(match, truth.present, measures)));
+  const everything = [...truth.present, ...truth.absent];
+  const allTargets =
+    truth.absent.length === 0
+      ? headline
+      : meanScores(lists.map((entries) => scoreList(matchAll(entries, truth, index, rules), everything, measures)));
+  const absent = truth.absent.map(({ path }) => path);
+  return {
+    ...headline,
+    ...outcomeOf(reading, answer),
+    targets: present,
+    absent_targets: absent,
+    scored: present.length > 0,
+    predictions: reading?.kind === "answered" ? (matches[0]?.predictions ?? []).map(shown) : [],
+    draws: reading?.kind === "drawn" ? { count: reading.draws.length, pool: reading.pool, sizes: [...reading.sizes] } : null,
+    all_targets: allTargets,
+    in_repo_only: corpus === null ? null : { ...headline, retained: present, discarded: absent },
+    expectation: reading?.kind === "drawn" ? expectationOf(reading, present.length, measures) : null,
+  };
+}
+
+function listsOf(reading: Reading | null): readonly (readonly Entry[])[] {
+  if (reading?.kind === "answered") return [reading.entries];
+  // A baseline without a single draw predicted nothing.
+  if (reading?.kind === "drawn" && reading.draws.length > 0) return reading.draws;
+  return [[]];
+}
+
+function outcomeOf(reading: Reading | null, answer: Answer | null): Pick<ScoredCase, "outcome" | "why"> {
+  if (reading === null) return { outcome: answer?.status ?? "unasked", why: null };
+  if (reading.kind === "answered") return { outcome: "answered", why: null };
+  if (reading.kind !== "drawn") return { outcome: reading.kind, why: reading.why };
+  // Size-matched to a case without a target in the pool, a draw has nothing to draw.
+  if (reading.draws.some((draw) => draw.length > 0)) return { outcome: "answered", why: null };
+  return { outcome: "abstained", why: "every draw is empty" };
+}
+
+/**
+ * Against all targets. An absent target is in no file list, so it can be hit by its exact path only; such entries must not go
+ * down the ladder, where the bare name might belong to another file of the corpus.
+ */
+function matchAll(
+  entries: readonly Entry[],
+  truth: { readonly present: readonly TrueFile[]; readonly absent: readonly TrueFile[] },
+  index: Parameters<typeof matchEntries>[2],
+  rules: RuleSet,
+): Pick<MatchResult, "predictions" | "truePositives" | "falsePositives" | "falseNegatives" | "ambiguous" | "duplicates"> {
+  const names = namedTargets(
+    entries,
+    truth.absent.map(({ path }) => path),
+    rules,
+  );
+  const rest = entries.filter((entry) => !names.has(entry));
+  const match = matchEntries(
+    rest,
+    truth.present.map(({ path }) => path),
+    index,
+    rules,
+  );
+  // Both kinds in the order in which the answer gave them: the next prediction of `match` stands where its own entry stood.
+  const predictions: Prediction[] = [];
+  const seen = new Set<string>();
+  let next = 0;
+  let duplicates = match.duplicates;
+  for (const entry of entries) {
+    const target = names.get(entry);
+    if (target === undefined) {
+      const prediction = match.predictions[next];
+      if (prediction?.raw === entry.raw) {
+        predictions.push(prediction);
+        next += 1;
+      }
+    } else if (seen.has(target)) duplicates += 1;
+    else {
+      seen.add(target);
+      predictions.push({
+        raw: entry.raw,
+        path: target,
+        readBy: entry.readBy,
+        rung: "path",
+        target,
+        ambiguous: false,
+        duplicates: 0,
+      });
+    }
+  }
+  predictions.push(...match.predictions.slice(next));
+  return {
+    predictions,
+    truePositives: match.truePositives + seen.size,
+    falsePositives: match.falsePositives,
+    falseNegatives: match.falseNegatives + truth.absent.length - seen.size,
+    ambiguous: match.ambiguous,
+    duplicates,
+  };
+}
+
+/** The entries that spell out the path of a target which no file list holds. */
+function namedTargets(entries: readonly Entry[], absent: readonly string[], rules: RuleSet): ReadonlyMap<Entry, string> {
+  const together = matchEntries(entries, absent, null, rules);
+  // One pass tells all, except which entries were dropped as duplicates of a hit; they are rare, so only then one by one.
+  if (together.duplicates === 0) {
+    const byRaw = new Map(together.predictions.map(({ raw, target }) => [raw, target]));
+    return new Map(entries.flatMap((entry) => hit(entry, byRaw.get(entry.raw))));
+  }
+  return new Map(entries.flatMap((entry) => hit(entry, matchEntries([entry], absent, null, rules).predictions[0]?.target)));
+}
+
+function hit(entry: Entry, target: string | null | undefined): [Entry, string][] {
+  return target == null ? [] : [[entry, target]];
+}
+
+function shown({ raw, path, readBy, rung, target, ambiguous }: Prediction): ScoredPrediction {
+  return { id: null, raw, path, read_by: readBy, rung, target, ambiguous };
+}
+
+/** Mean of the closed form over the sizes that were drawn. Targets outside the pool can't be drawn: at most `pool` are relevant. */
+function expectationOf(
+  { pool, sizes }: Extract<Reading, { kind: "drawn" }>,
+  targets: number,
+  measures: readonly Measure[],
+): Record<string, number | null> {
+  const relevant = Math.min(targets, pool);
+  const distinct = new Map<number, number>();
+  for (const size of sizes) distinct.set(size, (distinct.get(size) ?? 0) + 1);
+  const expectation = ({ expected }: Measure): number | null => {
+    if (expected === undefined || sizes.length === 0) return null;
+    let sum = 0;
+    for (const [size, times] of distinct) sum += times * expected(size, pool, relevant);
+    return sum / sizes.length;
+  };
+  return Object.fromEntries(measures.map((measure) => [measure.name, expectation(measure)]));
+}
