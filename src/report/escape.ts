@@ -9,18 +9,25 @@ const INVISIBLE = /[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** One line of plain Markdown text; longer text is cut to `limit` characters. */
 export function markdownText(text: string, limit = 120): string {
-  const line = visible(text.slice(0, limit * 4).replace(/\s+/g, " ").replace(INVISIBLE, "")).trim();
+  const line = visible(
+    text
+      .slice(0, limit * 4)
+      .replace(/\s+/g, " ")
+      .replace(INVISIBLE, ""),
+  ).trim();
   const characters = Array.from(line);
   const cut = characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : line;
-  return cut
-    .replace(/[\\`*_{}[\]#|~!]/g, (character) => `\\${character}`)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    // GitHub turns these into links and mentions without any markup.
-    .replaceAll("://", "&#58;//")
-    .replaceAll("@", "&#64;")
-    .replace(/www\./gi, (www) => `${www.slice(0, 3)}&#46;`);
+  return (
+    cut
+      .replace(/[\\`*_{}[\]#|~!]/g, (character) => `\\${character}`)
+      .replaceAll("&", "&amp;")
+      .replaceAll("<", "&lt;")
+      .replaceAll(">", "&gt;")
+      // GitHub turns these into links and mentions without any markup.
+      .replaceAll("://", "&#58;//")
+      .replaceAll("@", "&#64;")
+      .replace(/www\./gi, (www) => `${www.slice(0, 3)}&#46;`)
+  );
 }
 
 /** A fenced block that its own content can't close. */

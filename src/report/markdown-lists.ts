@@ -75,10 +75,12 @@ export function leftOut(cells: readonly Cell[]): string {
       lines.add(`${markdownText(label)}: ${count} ${markdownText(what)}${some}${more}`);
     }
   }
-  for (const { label, meta } of cells) for (const warning of meta.warnings) lines.add(`${markdownText(label)}: ${markdownText(warning, 400)}`);
+  for (const { label, meta } of cells)
+    for (const warning of meta.warnings) lines.add(`${markdownText(label)}: ${markdownText(warning, 400)}`);
   for (const { meta } of cells) {
     const { scanned, audit, notes } = meta.dataset;
-    if (scanned !== null) lines.add(`Data set: ${plural(scanned, "issue")} looked at, ${plural(meta.dataset.cases, "case")} kept`);
+    if (scanned !== null)
+      lines.add(`Data set: ${plural(scanned, "issue")} looked at, ${plural(meta.dataset.cases, "case")} kept`);
     for (const { rule, removed, what } of audit) {
       lines.add(`Data set, rule ${markdownText(rule)}: ${removed} removed (${markdownText(what, 200)})`);
     }

@@ -163,7 +163,9 @@ function outcomes(cells: readonly Cell[]): string {
     ...shown.map((outcome) => String(cell.summary.outcomes[outcome] ?? 0)),
     String(cell.summary.left_out),
   ]);
-  const repeats = cells.some(({ summary }) => summary.repeats > 1) ? " Outcomes count answers, of which a case may have several." : "";
+  const repeats = cells.some(({ summary }) => summary.repeats > 1)
+    ? " Outcomes count answers, of which a case may have several."
+    : "";
   return [
     "## Outcomes",
     markdownTable(["backend", "n", ...shown.map((outcome) => outcome.replaceAll("_", " ")), "records left out"], rows),

@@ -69,7 +69,7 @@ function outcomes(cells: readonly (readonly [string, Summary])[], width: number)
       of: (summary: Summary) => summary.outcomes[name] ?? 0,
     })),
     { name: "failed", always: true, of: failed },
-    { name: "unasked", always: false, of: (summary) => summary.outcomes["unasked"] ?? 0 },
+    { name: "unasked", always: false, of: (summary) => summary.outcomes.unasked ?? 0 },
   ];
   const shown = columns.filter(({ always, of }) => always || cells.some(([, summary]) => of(summary) > 0));
   const rows = cells.map(([label, summary]): Row => ({ label, cells: shown.map(({ of }) => String(of(summary))) }));
@@ -83,7 +83,7 @@ function outcomes(cells: readonly (readonly [string, Summary])[], width: number)
 
 /** Columns that don't fit side by side go into further blocks below, each with its labels. */
 function blocks(names: readonly string[], rows: readonly Row[], width: number, dim: (text: string) => string): string[] {
-  const labels = rows.map(({ label }) => fit(label, Math.max(16, Math.floor(width / 3))));
+  const labels = rows.map(({ label }) => shorten(label, Math.max(16, Math.floor(width / 3))));
   const labelWidth = labels.reduce((widest, label) => Math.max(widest, label.length), 0);
   const widths = names.map((name, column) =>
     rows.reduce((widest, row) => Math.max(widest, (row.cells[column] ?? "").length + GAP), name.length + GAP),
@@ -114,7 +114,7 @@ function blocks(names: readonly string[], rows: readonly Row[], width: number, d
 }
 
 /** A label as one line that fits; hostile characters are shown, not obeyed. */
-function fit(label: string, width: number): string {
+function shorten(label: string, width: number): string {
   const text = visible(label);
   return text.length > width ? `${text.slice(0, width - 1)}…` : text;
 }

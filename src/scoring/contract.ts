@@ -69,6 +69,8 @@ export const scoredCaseSchema = viewScoresSchema.extend({
   absent_targets: z.array(z.string()),
   /** False when no target is left: shown, not scored. */
   scored: z.boolean(),
+  /** Why the rules leave this answer out of every denominator (`seed`: failed, unasked); null = it counts. */
+  excluded: z.string().nullable(),
   predictions: z.array(scoredPredictionSchema),
   /** A baseline's many draws: the figures are means over them, and `predictions` is empty. */
   draws: z.object({ count: z.number(), pool: z.number(), sizes: z.array(z.number()) }).nullable(),
@@ -113,6 +115,7 @@ export const scoreMetaSchema = z.object({
     scanned: z.number().nullable(),
     audit: z.array(z.object({ rule: z.string(), removed: z.number(), what: z.string() })),
   }),
+  /** `trees`: one per base commit, or a single one; the other members then are those of the first. */
   corpus: z
     .object({ digest: z.string(), source: z.string(), revision: z.string().nullable(), files: z.number(), trees: z.number() })
     .nullable(),

@@ -7,8 +7,8 @@ import { bootstrapMean, bootstrapPooled } from "../statistics/bootstrap.js";
 import { type SeedSummary, seedSummary } from "../statistics/seed-bootstrap.js";
 import { wilsonInterval } from "../statistics/wilson.js";
 import type { IntervalRow } from "./contract.js";
-import type { View, ViewRow } from "./views.js";
 import { ratios } from "./view-scores.js";
+import type { View, ViewRow } from "./views.js";
 
 export interface BootstrapSettings {
   readonly samples: number;
@@ -119,20 +119,19 @@ function memberRows({ name: view, rows }: View, settings: BootstrapSettings, eng
     const seed = view === "in_repo_only" ? settings.seed + 1 : settings.seed;
     const summary = seedSummary(rows.map(seedRow), { samples: settings.samples, seed });
     return (["micro", "macro"] as const).flatMap((kind) =>
-      RATIOS.map((ratio) => ({ ...shared, name: `${kind}.${ratio}`, value: summary[kind][ratio], ...seedBounds(summary, kind, ratio) })),
+      RATIOS.map((ratio) => ({
+        ...shared,
+        name: `${kind}.${ratio}`,
+        value: summary[kind][ratio],
+        ...seedBounds(summary, kind, ratio),
+      })),
     );
   }
   return [
     ...RATIOS.map((ratio) => ({
       ...shared,
       name: `micro.${ratio}`,
-      ...bounds(
-        bootstrapPooled(
-          rows.map(countsOf),
-          ({ tp, fp, fn }) => ratios(tp, fp, fn)[ratio],
-          settings,
-        ),
-      ),
+      ...bounds(bootstrapPooled(rows.map(countsOf), ({ tp, fp, fn }) => ratios(tp, fp, fn)[ratio], settings)),
     })),
     ...RATIOS.map((ratio) => ({
       ...shared,

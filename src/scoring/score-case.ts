@@ -11,6 +11,7 @@ import type { MatchResult, Prediction, RuleSet } from "../matching/contract.js";
 import { matchEntries } from "../matching/match.js";
 import type { Measure } from "../measures/contract.js";
 import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
+import { expectationOf } from "./expectation.js";
 import { seedFigures } from "./seed-case.js";
 import { type CorpusFiles, impactedFiles, type ScoreableCase, type TrueFile, truthOf } from "./truth.js";
 import { meanScores, scoreList } from "./view-scores.js";
@@ -26,7 +27,10 @@ export interface ScoreSettings {
 
 /** The part of a scored case that the rules decide. */
 export type Figures = ViewScores &
-  Pick<ScoredCase, "targets" | "absent_targets" | "scored" | "predictions" | "draws" | "all_targets" | "in_repo_only"> &
+  Pick<
+    ScoredCase,
+    "targets" | "absent_targets" | "scored" | "excluded" | "predictions" | "draws" | "all_targets" | "in_repo_only"
+  > &
   Pick<ScoredCase, "expectation" | "outcome" | "why">;
 
 /** `answer` null = the case has none (`unasked`). */
@@ -95,6 +99,7 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
     targets: present,
     absent_targets: absent,
     scored: present.length > 0,
+    excluded: null,
     predictions: reading?.kind === "answered" ? (matches[0]?.predictions ?? []).map(shown) : [],
     draws: reading?.kind === "drawn" ? { count: reading.draws.length, pool: reading.pool, sizes: [...reading.sizes] } : null,
     all_targets: allTargets,
@@ -196,22 +201,4 @@ function hit(entry: Entry, target: string | null | undefined): [Entry, string][]
 
 function shown({ raw, path, readBy, rung, target, ambiguous }: Prediction): ScoredPrediction {
   return { id: null, raw, path, read_by: readBy, rung, target, ambiguous };
-}
-
-/** Mean of the closed form over the sizes that were drawn. Targets outside the pool can't be drawn: at most `pool` are relevant. */
-function expectationOf(
-  { pool, sizes }: Extract<Reading, { kind: "drawn" }>,
-  targets: number,
-  measures: readonly Measure[],
-): Record<string, number | null> {
-  const relevant = Math.min(targets, pool);
-  const distinct = new Map<number, number>();
-  for (const size of sizes) distinct.set(size, (distinct.get(size) ?? 0) + 1);
-  const expectation = ({ expected }: Measure): number | null => {
-    if (expected === undefined || sizes.length === 0) return null;
-    let sum = 0;
-    for (const [size, times] of distinct) sum += times * expected(size, pool, relevant);
-    return sum / sizes.length;
-  };
-  return Object.fromEntries(measures.map((measure) => [measure.name, expectation(measure)]));
 }

@@ -5,10 +5,10 @@
 import { ANSWER_STATUSES } from "../answers/schema.js";
 import type { Measure } from "../measures/contract.js";
 import type { IntervalRow, ScoredCase, ScoreMeta } from "./contract.js";
-import { type BootstrapSettings, type RatioName, pointOf, pooledCounts } from "./intervals.js";
+import { type BootstrapSettings, pointOf, pooledCounts, type RatioName } from "./intervals.js";
 import type { Confidence95, MeasureSummary, Micro, Summary, ViewSummary } from "./summary-schema.js";
 import { ratios } from "./view-scores.js";
-import { countsInOriginal, isFailed, type View, type ViewRow, viewsOf } from "./views.js";
+import { isFailed, type View, type ViewRow, viewsOf } from "./views.js";
 
 /** Every outcome is named in a report, also where it never occurred: a missing word must not look like a missing count. */
 export const OUTCOMES: readonly string[] = [
@@ -75,7 +75,7 @@ export function summarise(
     expectation: expectationOf(views.get("headline")?.rows ?? [], measures),
     bootstrap: bootstrapped === null ? null : { ...bootstrapped.settings },
     seconds: totalOf(cases, ({ seconds }) => seconds),
-    cost_usd: totalOf(cases, ({ usage }) => usage?.["cost_usd"] ?? null),
+    cost_usd: totalOf(cases, ({ usage }) => usage?.cost_usd ?? null),
   };
 }
 
@@ -154,8 +154,7 @@ function inRepoSummary(
 ): Summary["in_repo_only"] {
   const seen = every.flatMap((answers) => {
     // As in the views: with the original's denominators, what failed is not there.
-    const kept = meta.rules.engine === "seed" ? answers.filter(countsInOriginal) : answers;
-    const inRepo = kept[0]?.in_repo_only;
+    const inRepo = answers.find(({ excluded }) => excluded === null)?.in_repo_only;
     if (inRepo == null || inRepo.retained.length + inRepo.discarded.length === 0) return [];
     return [{ retained: inRepo.retained.length, discarded: inRepo.discarded.length }];
   });

@@ -6,8 +6,9 @@
  * report shows the figures against all targets beside the headline.
  */
 import type { Case, Target } from "../dataset/schema.js";
-import { buildFileIndex, type FileIndex } from "../matching/file-index.js";
 import type { FileList } from "../matching/contract.js";
+import { buildFileIndex, type FileIndex } from "../matching/file-index.js";
+import { seedUniverse } from "../matching/seed.js";
 
 /** The file list of one tree, ready for matching and for membership tests; built once per tree and shared by its cases. */
 export interface CorpusFiles {
@@ -15,6 +16,8 @@ export interface CorpusFiles {
   readonly index: FileIndex;
   /** The corpus's own spelling of a path, or undefined. Unicode forms are told apart by no one, so not here either. */
   readonly spelling: (path: string) => string | undefined;
+  /** Keys of the files for the `seed` rules; made when first asked for. */
+  readonly seedUniverse: () => ReadonlySet<string>;
 }
 
 export function corpusFiles(list: FileList): CorpusFiles {
@@ -25,10 +28,15 @@ export function corpusFiles(list: FileList): CorpusFiles {
     if (!byForm.has(form) || form === path) byForm.set(form, path);
   }
   const exact = new Set(list.paths);
+  let universe: ReadonlySet<string> | undefined;
   return {
     paths: list.paths,
     index: buildFileIndex(list),
     spelling: (path) => (exact.has(path) ? path : byForm.get(path.normalize("NFC"))),
+    seedUniverse: () => {
+      universe ??= seedUniverse(list.paths);
+      return universe;
+    },
   };
 }
 

@@ -44,10 +44,7 @@ export function inOrder(items: readonly ScoredCase[], meta: Pick<ScoreMeta, "ord
 /** Every view of `cases` (in data-set order) that has something to say; `headline` always, and first. */
 export function viewsOf(cases: readonly ScoredCase[], meta: Pick<ScoreMeta, "rules" | "only_answered">): View[] {
   const seed = meta.rules.engine === "seed";
-  const counted = cases.filter((scored) => {
-    if (seed) return countsInOriginal(scored);
-    return !(meta.only_answered && scored.status === "unasked");
-  });
+  const counted = cases.filter(({ excluded, status }) => excluded === null && !(meta.only_answered && status === "unasked"));
   const scored = counted.filter((one) => one.scored);
   const views: View[] = [{ name: "headline", rows: rowsOf(scored, main) }];
   if (scored.some(isFailed) && !seed) {
@@ -71,14 +68,6 @@ export function viewsOf(cases: readonly ScoredCase[], meta: Pick<ScoreMeta, "rul
     views.push({ name: `stratum:${safe}=${value}`, rows: rowsOf(members, main), stratum: { name, value } });
   }
   return views;
-}
-
-/**
- * The original leaves out rows with status `error` but averages `dry_run` rows in as zeros; answers read from its reports
- * carry that word in `details.original_status`.
- */
-export function countsInOriginal(scored: Pick<ScoredCase, "status" | "details">): boolean {
-  return !isFailed(scored) || scored.details["original_status"] === "dry_run";
 }
 
 function main(scored: ScoredCase): ViewScores {
