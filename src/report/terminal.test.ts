@@ -26,7 +26,8 @@ const plain = { columns: 80, colour: false };
 test("fits the terminal, whatever its width", () => {
   const summaries = { bm25: summaryOf(cases), "graphrag-with-a-very-long-name-that-nobody-would-type": summaryOf(cases) };
   for (const columns of [40, 60, 80, 200]) {
-    for (const line of renderTable(summaries, { columns, colour: false }).split("\n")) expect(line.length).toBeLessThanOrEqual(columns);
+    for (const line of renderTable(summaries, { columns, colour: false }).split("\n"))
+      expect(line.length).toBeLessThanOrEqual(columns);
   }
 });
 
@@ -37,7 +38,7 @@ test("prints three digits, the interval below its value, and the outcomes", () =
   expect(values?.trim().split(/ +/)).toEqual(["bm25", "0.250", "0.250", "0.250", "0.500", "0.500", "0.250", "0.167"]);
   expect(bounds?.trim().split(/ +/)[0]).toBe("0.000-0.500");
   expect(text).not.toMatch(/\d\.\d{4}/);
-  expect(text).toContain("2 cases scored with the rules \"strict\".");
+  expect(text).toContain('2 cases scored with the rules "strict".');
   expect(text).toMatch(/cases +answered +abstained +failed\nbm25 +2 +2 +0 +0\n/);
 });
 
@@ -45,7 +46,10 @@ test("marks no best value and uses no escape without colour", () => {
   expect(renderTable({ a: summaryOf(cases), b: summaryOf([...cases].reverse()) }, plain)).not.toContain("\u001b");
   // Dim intervals are all that colour adds.
   const coloured = renderTable({ a: summaryOf(cases) }, { columns: 80, colour: true });
-  const codes = coloured.split("\u001b").slice(1).map((rest) => rest.slice(0, rest.indexOf("m") + 1));
+  const codes = coloured
+    .split("\u001b")
+    .slice(1)
+    .map((rest) => rest.slice(0, rest.indexOf("m") + 1));
   expect(new Set(codes)).toEqual(new Set(["[2m", "[22m"]));
 });
 

@@ -27,7 +27,11 @@ function summaryOf(cases: readonly ScoredCase[], changes: Partial<ScoreMeta> = {
 
 describe("headline", () => {
   // The worked example of micro against macro: mean of F1 is .3939, F1 of the pooled counts .25.
-  const cases = [scoredCase("a", viewScores(1, 0, 0)), scoredCase("b", viewScores(1, 9, 0)), scoredCase("c", viewScores(0, 0, 3))];
+  const cases = [
+    scoredCase("a", viewScores(1, 0, 0)),
+    scoredCase("b", viewScores(1, 9, 0)),
+    scoredCase("c", viewScores(0, 0, 3)),
+  ];
 
   test("averages cases and pools counts, each under its own name", () => {
     const { micro, macro, measures: values } = summaryOf(cases);
@@ -42,7 +46,7 @@ describe("headline", () => {
     expect(macro.precision).toBeCloseTo((1 + 0.1) / 3, 12);
     expect(macro.recall).toBeCloseTo(2 / 3, 12);
     expect(macro.f1).toBeCloseTo(0.3939, 4);
-    expect(values["F1"]?.value).toBeCloseTo(macro.f1, 12);
+    expect(values.F1?.value).toBeCloseTo(macro.f1, 12);
   });
 
   test("counts undefined values as zero and says how many there were", () => {
@@ -66,13 +70,13 @@ describe("headline", () => {
   test("has no 95 % member where another coverage was asked for", () => {
     const summary = summaryOf(cases, {}, PRF, { ...DEFAULT_BOOTSTRAP, level: 0.9 });
     expect(summary.confidence_interval_95).toBeNull();
-    expect(summary.measures["R"]?.lower).not.toBeNull();
+    expect(summary.measures.R?.lower).not.toBeNull();
   });
 
   test("is there without a bootstrap, without bounds", () => {
     const meta = scoreMeta(cases);
     const summary = summarise(cases, meta, PRF, null);
-    expect(summary.measures["R"]).toEqual({ value: expect.closeTo(2 / 3, 12), lower: null, upper: null, n: 3, undefined: 0 });
+    expect(summary.measures.R).toEqual({ value: expect.closeTo(2 / 3, 12), lower: null, upper: null, n: 3, undefined: 0 });
     expect(summary.bootstrap).toBeNull();
     expect(summary.confidence_interval_95).toBeNull();
   });
@@ -81,9 +85,9 @@ describe("headline", () => {
     const summary = summaryOf([scoredCase("a", viewScores(0, 2, 0))]);
     expect(summary.n).toBe(0);
     expect(summary.without_target).toBe(1);
-    expect(summary.measures["P"]).toEqual({ value: null, lower: null, upper: null, n: 0, undefined: 0 });
-    expect(summary.outcomes["answered"]).toBe(0);
-    expect(summary.outcomes_without_target["answered"]).toBe(1);
+    expect(summary.measures.P).toEqual({ value: null, lower: null, upper: null, n: 0, undefined: 0 });
+    expect(summary.outcomes.answered).toBe(0);
+    expect(summary.outcomes_without_target.answered).toBe(1);
   });
 });
 
@@ -97,7 +101,7 @@ describe("what failed", () => {
   test("counts as zero in the headline, with its number beside it and the figures without it", () => {
     const summary = summaryOf(cases);
     expect(summary).toMatchObject({ n: 4, failed: 2, abstained: 1, issues_with_errors: 2 });
-    expect(summary.measures["R"]?.value).toBe(0.25);
+    expect(summary.measures.R?.value).toBe(0.25);
     expect(summary.without_failed).toMatchObject({ n: 2, measures: { R: { value: 0.5, n: 2 } } });
     expect(summary.outcomes).toMatchObject({ answered: 1, abstained: 1, timed_out: 1, unasked: 1, refused: 0 });
   });
@@ -110,14 +114,14 @@ describe("what failed", () => {
     const seed = cases.map((one) => (one.status === "completed" ? one : { ...one, excluded: one.status }));
     const summary = summaryOf(seed, { rules: { name: "seed", digest: "", engine: "seed" } });
     expect(summary).toMatchObject({ n: 2, failed: 2, issues_evaluated: 2, without_failed: null });
-    expect(summary.measures["R"]?.value).toBe(0.5);
+    expect(summary.measures.R?.value).toBe(0.5);
     expect(summary.outcomes).toMatchObject({ timed_out: 1, unasked: 1 });
   });
 
   test("without an answer it is left out only if the user asked for that", () => {
     const summary = summaryOf(cases, { only_answered: true });
     expect(summary.n).toBe(3);
-    expect(summary.measures["R"]?.value).toBeCloseTo(1 / 3, 12);
+    expect(summary.measures.R?.value).toBeCloseTo(1 / 3, 12);
   });
 });
 
@@ -126,8 +130,8 @@ describe("views", () => {
     const twice = [scoredCase("a", viewScores(1, 0, 0)), scoredCase("a", viewScores(0, 1, 1), { repeat: 1 })];
     const summary = summaryOf([...twice, scoredCase("b", viewScores(0, 1, 1))]);
     expect(summary).toMatchObject({ n: 2, repeats: 2, micro: { true_positives: 0.5, false_negatives: 1.5 } });
-    expect(summary.measures["R"]?.value).toBe(0.25);
-    expect(summary.outcomes["answered"]).toBe(3);
+    expect(summary.measures.R?.value).toBe(0.25);
+    expect(summary.outcomes.answered).toBe(3);
   });
 
   test("a repeat that failed is a zero of its case, and absent from the view without failures", () => {
@@ -136,8 +140,8 @@ describe("views", () => {
       scoredCase("a", viewScores(0, 0, 1), { repeat: 1, status: "failed", outcome: "failed" }),
     ];
     const summary = summaryOf(cases);
-    expect(summary.measures["R"]?.value).toBe(0.5);
-    expect(summary.without_failed?.measures["R"]?.value).toBe(1);
+    expect(summary.measures.R?.value).toBe(0.5);
+    expect(summary.without_failed?.measures.R?.value).toBe(1);
     expect(summary.failed).toBe(1);
   });
 
@@ -178,12 +182,12 @@ describe("views", () => {
   test("strata stand apart, also with names that could break an object or a view's name", () => {
     const cases = [
       scoredCase("a", viewScores(1, 0, 0), { strata: { links: "keyword", "__proto__=x": "1" } }),
-      scoredCase("b", viewScores(0, 0, 1), { strata: { links: "commit", "__proto__": "x=1" } as Record<string, string> }),
+      scoredCase("b", viewScores(0, 0, 1), { strata: { links: "commit", __proto__: "x=1" } as Record<string, string> }),
       scoredCase("c", viewScores(0, 0, 1), { strata: Object.fromEntries([["__proto__", "1"]]) }),
     ];
     const { strata } = summaryOf(cases);
-    expect(strata["links"]?.["keyword"]).toMatchObject({ n: 1, measures: { R: { value: 1 } } });
-    expect(strata["links"]?.["commit"]).toMatchObject({ n: 1, measures: { R: { value: 0 } } });
+    expect(strata.links?.keyword).toMatchObject({ n: 1, measures: { R: { value: 1 } } });
+    expect(strata.links?.commit).toMatchObject({ n: 1, measures: { R: { value: 0 } } });
     expect(Object.keys(strata).sort()).toEqual(["__proto__", "__proto__=x", "links"]);
     expect(({} as Record<string, unknown>)["1"]).toBeUndefined();
   });
@@ -198,7 +202,8 @@ describe("views", () => {
 });
 
 test("expectations are averaged over cases; a case without one leaves none", () => {
-  const drawn = (id: string, value: number) => scoredCase(id, viewScores(1, 0, 0), { expectation: { P: value, R: value, F1: null } });
+  const drawn = (id: string, value: number) =>
+    scoredCase(id, viewScores(1, 0, 0), { expectation: { P: value, R: value, F1: null } });
   expect(summaryOf([drawn("a", 0.1), drawn("b", 0.3)]).expectation).toEqual({ P: 0.2, R: 0.2, F1: null });
   expect(summaryOf([drawn("a", 0.1), scoredCase("b", viewScores(1, 0, 0))]).expectation).toBeNull();
 });
@@ -209,7 +214,7 @@ test("Wilson intervals only where each case says yes or no", () => {
   const summary = summaryOf(hits, {}, asked);
   expect(summary.measures["Hit@1"]?.wilson?.lower).toBeCloseTo(0.2077, 4);
   expect(summary.measures["Hit@1"]?.wilson?.upper).toBeCloseTo(0.9385, 4);
-  expect(summary.measures["R"]).not.toHaveProperty("wilson");
+  expect(summary.measures.R).not.toHaveProperty("wilson");
   const drawn = [...hits, scoredCase("d", viewScores(1, 0, 0, { "Hit@1": 0.37 }))];
   expect(summaryOf(drawn, {}, asked).measures["Hit@1"]).not.toHaveProperty("wilson");
 });
