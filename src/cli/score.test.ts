@@ -18,18 +18,18 @@ function write(name: string, text: string): string {
 }
 
 async function bench(args: string[], options: Record<string, OptionValue>, cwd = folder) {
-  let stdout = "";
-  let stderr = "";
+  const out: string[] = [];
+  const err: string[] = [];
   const io = {
-    stdout: (text: string) => void (stdout += text),
-    stderr: (text: string) => void (stderr += text),
+    stdout: (text: string) => void out.push(text),
+    stderr: (text: string) => void err.push(text),
     env: {},
     cwd,
     terminal: { isTTY: false, columns: 80, colour: false },
     interrupted: new AbortController().signal,
   };
   const exit = await scoreCommand.run(args, options, io);
-  return { exit, stdout, stderr };
+  return { exit, stdout: out.join(""), stderr: err.join("") };
 }
 
 async function report(args: string[], options: Record<string, OptionValue>, cwd = folder) {

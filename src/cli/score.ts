@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { readAnswers } from "../answers/file.js";
 import type { Answer } from "../answers/schema.js";
-import { visible } from "../base/diagnostics.js";
+import { renderDiagnostic, visible } from "../base/diagnostics.js";
 import { digestJson } from "../base/json.js";
 import { readDataset } from "../dataset/read.js";
 import type { Dataset } from "../dataset/schema.js";
@@ -139,7 +139,7 @@ async function fileText(file: string, io: Io): Promise<string> {
 
 async function datasetOf(file: string, io: Io): Promise<{ dataset: Dataset; bad: LeftOut[] }> {
   const read = readDataset(await fileText(file, io), file);
-  if (!read.ok) throw new UsageError(typeof read.error === "string" ? read.error : String(read.error));
+  if (!read.ok) throw new UsageError(renderDiagnostic(read.error));
   const { dataset, bad } = read.value;
   const lines = bad.map(({ record, what }) => `record ${record}: ${what}`);
   for (const line of lines) io.stderr(`${file}: ${visible(line)}\n`);

@@ -1,6 +1,7 @@
 /** All answers of one backend against all cases: what `bench score` does without a pipeline. */
 import type { Answer } from "../answers/schema.js";
 import { digestJson } from "../base/json.js";
+import { datasetDigest } from "../dataset/build.js";
 import type { Dataset } from "../dataset/schema.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
@@ -50,7 +51,7 @@ export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta;
     },
     measures: settings.measures.map(({ name }) => name),
     dataset: {
-      digest: digestJson(dataset),
+      digest: datasetDigest(dataset),
       project_name: header.project_name,
       url: header.url,
       cases: cases.length,
