@@ -70,7 +70,8 @@ export interface Entry {
 }
 
 export type Reading =
-  | { readonly kind: "answered"; readonly entries: readonly Entry[] }
+  /** `note`: what a reader must know of the reading (entries beyond the cap were dropped). */
+  | { readonly kind: "answered"; readonly entries: readonly Entry[]; readonly note?: string }
   /** A baseline's many draws: a measure of the case is the mean over the draws. `pool` files were drawn from. */
   | {
       readonly kind: "drawn";

@@ -63,7 +63,7 @@ describe("scanners", () => {
   });
 
   test("hostile answers take time in proportion to their length", () => {
-    const size = 400_000;
+    const size = 100_000;
     const hostile = [
       "a/".repeat(size),
       "a.".repeat(size),
@@ -85,8 +85,8 @@ describe("scanners", () => {
     ];
     const started = performance.now();
     for (const response of hostile) expect(Array.isArray(parseSeedAnswer(response))).toBe(true);
-    // Quadratic work on any of them would take hours; the bound leaves room for a slow machine.
-    expect(performance.now() - started).toBeLessThan(40_000);
+    // Quadratic work on any of them would take minutes; the bound leaves room for a slow machine.
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   test("no text makes it throw", () => {
