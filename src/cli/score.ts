@@ -117,8 +117,10 @@ function bootstrapOf(options: Options): BootstrapSettings {
 function measuresOf(options: Options): readonly Measure[] {
   const parsed = parseMeasures(text(options, "measures") ?? DEFAULT_MEASURES);
   if (parsed.ok) return parsed.value;
-  const { message, suggestion } = parsed.error;
-  throw new UsageError(`--measures: ${message}${suggestion === undefined ? "" : `; ${suggestion}`}`);
+  const mistakes = parsed.error.map(({ message, suggestion }) =>
+    suggestion === undefined ? message : `${message}; ${suggestion}`,
+  );
+  throw new UsageError(mistakes.map((mistake) => `--measures: ${mistake}`).join("\n"));
 }
 
 async function rulesOf(options: Options, io: Io): Promise<RuleSet> {

@@ -7,13 +7,13 @@
  */
 import { parseAnswer } from "../answers/parse.js";
 import { type Answer, type Entry, FINAL_STATUSES, type Reading } from "../answers/schema.js";
-import type { MatchResult, Prediction, RuleSet } from "../matching/contract.js";
+import type { Prediction, RuleSet } from "../matching/contract.js";
 import { matchEntries } from "../matching/match.js";
 import type { Measure } from "../measures/contract.js";
 import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
 import { expectationOf } from "./expectation.js";
 import { seedFigures } from "./seed-case.js";
-import { type CorpusFiles, impactedFiles, type ScoreableCase, type TrueFile, truthOf } from "./truth.js";
+import { type CorpusFiles, impactedFiles, type ScoreableCase, truthOf } from "./truth.js";
 import { meanScores, scoreList } from "./view-scores.js";
 
 export interface ScoreSettings {
@@ -87,11 +87,13 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
   const present = truth.present.map(({ path }) => path);
   const matches = lists.map((entries) => matchEntries(entries, present, index, rules));
   const headline = meanScores(matches.map((match) => scoreList(match, truth.present, measures)));
+  // An absent target is in no file list, but an answer that spells out its path names it all the same.
   const everything = [...truth.present, ...truth.absent];
+  const allPaths = everything.map(({ path }) => path);
   const allTargets =
     truth.absent.length === 0
       ? headline
-      : meanScores(lists.map((entries) => scoreList(matchAll(entries, truth, index, rules), everything, measures)));
+      : meanScores(lists.map((entries) => scoreList(matchEntries(entries, allPaths, index, rules), everything, measures)));
   const absent = truth.absent.map(({ path }) => path);
   return {
     ...headline,
@@ -122,81 +124,6 @@ function outcomeOf(reading: Reading | null, answer: Answer | null): Pick<ScoredC
   // Size-matched to a case without a target in the pool, a draw has nothing to draw.
   if (reading.draws.some((draw) => draw.length > 0)) return { outcome: "answered", why: null };
   return { outcome: "abstained", why: "every draw is empty" };
-}
-
-/**
- * Against all targets. An absent target is in no file list, so it can be hit by its exact path only; such entries must not go
- * down the ladder, where the bare name might belong to another file of the corpus.
- */
-function matchAll(
-  entries: readonly Entry[],
-  truth: { readonly present: readonly TrueFile[]; readonly absent: readonly TrueFile[] },
-  index: Parameters<typeof matchEntries>[2],
-  rules: RuleSet,
-): Pick<MatchResult, "predictions" | "truePositives" | "falsePositives" | "falseNegatives" | "ambiguous" | "duplicates"> {
-  const names = namedTargets(
-    entries,
-    truth.absent.map(({ path }) => path),
-    rules,
-  );
-  const rest = entries.filter((entry) => !names.has(entry));
-  const match = matchEntries(
-    rest,
-    truth.present.map(({ path }) => path),
-    index,
-    rules,
-  );
-  // Both kinds in the order in which the answer gave them: the next prediction of `match` stands where its own entry stood.
-  const predictions: Prediction[] = [];
-  const seen = new Set<string>();
-  let next = 0;
-  let duplicates = match.duplicates;
-  for (const entry of entries) {
-    const target = names.get(entry);
-    if (target === undefined) {
-      const prediction = match.predictions[next];
-      if (prediction?.raw === entry.raw) {
-        predictions.push(prediction);
-        next += 1;
-      }
-    } else if (seen.has(target)) duplicates += 1;
-    else {
-      seen.add(target);
-      predictions.push({
-        raw: entry.raw,
-        path: target,
-        readBy: entry.readBy,
-        rung: "path",
-        target,
-        ambiguous: false,
-        duplicates: 0,
-      });
-    }
-  }
-  predictions.push(...match.predictions.slice(next));
-  return {
-    predictions,
-    truePositives: match.truePositives + seen.size,
-    falsePositives: match.falsePositives,
-    falseNegatives: match.falseNegatives + truth.absent.length - seen.size,
-    ambiguous: match.ambiguous,
-    duplicates,
-  };
-}
-
-/** The entries that spell out the path of a target which no file list holds. */
-function namedTargets(entries: readonly Entry[], absent: readonly string[], rules: RuleSet): ReadonlyMap<Entry, string> {
-  const together = matchEntries(entries, absent, null, rules);
-  // One pass tells all, except which entries were dropped as duplicates of a hit; they are rare, so only then one by one.
-  if (together.duplicates === 0) {
-    const byRaw = new Map(together.predictions.map(({ raw, target }) => [raw, target]));
-    return new Map(entries.flatMap((entry) => hit(entry, byRaw.get(entry.raw))));
-  }
-  return new Map(entries.flatMap((entry) => hit(entry, matchEntries([entry], absent, null, rules).predictions[0]?.target)));
-}
-
-function hit(entry: Entry, target: string | null | undefined): [Entry, string][] {
-  return target == null ? [] : [[entry, target]];
 }
 
 function shown({ raw, path, readBy, rung, target, ambiguous }: Prediction): ScoredPrediction {

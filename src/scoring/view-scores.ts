@@ -4,7 +4,7 @@
  */
 import type { MatchResult } from "../matching/contract.js";
 import type { Measure } from "../measures/contract.js";
-import { judge } from "../measures/judgement.js";
+import { type JudgeOptions, judge } from "../measures/judgement.js";
 import type { Counts, ViewScores } from "./contract.js";
 import type { TrueFile } from "./truth.js";
 
@@ -22,8 +22,9 @@ export function scoreList(
   },
   targets: readonly TrueFile[],
   measures: readonly Measure[],
+  options?: JudgeOptions,
 ): ViewScores {
-  const judgement = judge(match.predictions, targets);
+  const judgement = judge(match.predictions, targets, options);
   return {
     counts: {
       true_positives: match.truePositives,
