@@ -6,7 +6,7 @@ import { compareCodePoints, strip } from "../answers/python-text.js";
 import { readSeedAnswer, type SeedPrediction, seedPathKey, seedQualifiedNames } from "../answers/seed.js";
 import type { MatchRung } from "./contract.js";
 
-export interface SeedCounts {
+interface SeedCounts {
   /** Distinct expected files hit. */
   readonly tp: number;
   /** Distinct predictions that hit none. */
@@ -18,7 +18,7 @@ export interface SeedCounts {
   readonly f1: number;
 }
 
-export interface SeedMatch {
+interface SeedMatch {
   readonly id: string;
   readonly raw: string;
   /** The expected file that it hit, as the data set spells it. */

@@ -11,7 +11,7 @@ import { type RandomStream, randomStream } from "./generator.js";
 import { quantileOfSorted } from "./quantile.js";
 import { resolveUndefined, type UndefinedPolicy } from "./undefined-values.js";
 
-export const DEFAULT_SAMPLES = 1000;
+const DEFAULT_SAMPLES = 1000;
 export const DEFAULT_SEED = 42;
 
 /** Resample `s` is `indices[s * n] .. indices[s * n + n - 1]`, each an index of a case (0-based). */

@@ -3,7 +3,6 @@
  * 1996): linear between order statistics at position (N - 1) q. It is the default of R and NumPy, hence what SciPy's
  * bootstrap uses; nine definitions are in use and differ visibly for small N, so reports name this one.
  */
-export const QUANTILE_TYPE = "7 (linear)";
 
 /**
  * The `q` quantile (0 <= q <= 1) of values that are already sorted in ascending order.

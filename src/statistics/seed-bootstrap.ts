@@ -16,7 +16,7 @@ export interface SeedRow {
   readonly f1: number;
 }
 
-export interface SeedBounds {
+interface SeedBounds {
   readonly lower: number;
   readonly upper: number;
 }

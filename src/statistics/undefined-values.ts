@@ -4,8 +4,7 @@
  * The choice changes headline figures, so it has a name and the number of undefined values travels with every mean.
  * `zero` is the default because trec_eval, scikit-learn and the original program all count 0/0 as 0.
  */
-export const UNDEFINED_POLICIES = ["zero", "skip", "one"] as const;
-export type UndefinedPolicy = (typeof UNDEFINED_POLICIES)[number];
+export type UndefinedPolicy = "zero" | "skip" | "one";
 
 export interface ResolvedValues {
   readonly values: Float64Array;
