@@ -3,10 +3,10 @@
  * per seed, so that all figures of a view are about the same resamples and adding a measure changes no other interval.
  */
 import type { Measure } from "../measures/contract.js";
-import { bootstrapMean, bootstrapPooled } from "../statistics/bootstrap.js";
-import { type SeedSummary, seedSummary } from "../statistics/seed-bootstrap.js";
+import { seedSummary } from "../statistics/seed-bootstrap.js";
 import { wilsonInterval } from "../statistics/wilson.js";
 import type { IntervalRow } from "./contract.js";
+import { type Bounds, boundsOfMean, boundsOfPooled, NO_BOUNDS, resampledSums } from "./resample.js";
 import { ratios } from "./view-scores.js";
 import type { View, ViewRow } from "./views.js";
 
@@ -24,7 +24,7 @@ const RATIOS = ["precision", "recall", "f1"] as const;
 export type RatioName = (typeof RATIOS)[number];
 
 /** The measures that say the same as a member of the original's summary. */
-const SAME_AS: Readonly<Record<string, `${"micro" | "macro"}.${RatioName}`>> = {
+const SAME_AS: Readonly<Record<string, Member>> = {
   P: "macro.precision",
   R: "macro.recall",
   F1: "macro.f1",
@@ -80,24 +80,105 @@ export function intervalRows(
   settings: BootstrapSettings,
   engine: "ladder" | "seed",
 ): IntervalRow[] {
-  return views.flatMap((view) => {
-    const members = ORIGINAL_VIEWS.has(view.name) ? memberRows(view, settings, engine) : [];
-    const known = new Map(members.map((row) => [row.name, row]));
-    const rows = measures.map((measure): IntervalRow => {
-      const row = measureRow(view, measure, settings);
-      const same = engine === "seed" ? known.get(SAME_AS[measure.name] ?? "") : undefined;
-      return same === undefined ? row : { ...row, lower: same.lower, upper: same.upper };
-    });
-    return [...rows, ...members];
-  });
+  return views.flatMap((view) => viewIntervals(view, measures, settings, engine));
 }
 
-function measureRow({ name: view, rows }: View, measure: Measure, settings: BootstrapSettings): IntervalRow {
-  const { lower, upper } =
-    measure.pooled === undefined
-      ? bootstrapMean(valuesOf(rows, measure.name), settings)
-      : bootstrapPooled(rows.map(countsOf), measure.pooled, settings);
-  return { name: measure.name, view, ...pointOf(rows, measure), lower, upper, wilson: wilsonOf(rows, measure, settings.level) };
+/** The rows of one view; for callers that want to do something else between views. */
+export function viewIntervals(
+  view: View,
+  measures: readonly Measure[],
+  settings: BootstrapSettings,
+  engine: "ladder" | "seed",
+): IntervalRow[] {
+  const bounds = resampler(view.rows, measures, settings);
+  const original = engine === "seed" && settings.level === 0.95;
+  const members = ORIGINAL_VIEWS.has(view.name)
+    ? memberRows(view, original ? seedMembers(view, settings) : bounds.members())
+    : [];
+  const known = new Map(members.map((row) => [row.name, row]));
+  const rows = measures.map((measure): IntervalRow => {
+    const same = original ? known.get(SAME_AS[measure.name] ?? "") : undefined;
+    const { lower, upper } = same ?? bounds.of(measure);
+    return {
+      name: measure.name,
+      view: view.name,
+      ...pointOf(view.rows, measure),
+      lower,
+      upper,
+      wilson: wilsonOf(view.rows, measure, settings.level),
+    };
+  });
+  return [...rows, ...members];
+}
+
+type Member = `${"micro" | "macro"}.${RatioName}`;
+type Members = ReadonlyMap<Member, Bounds & { readonly value: number }>;
+
+/** Resamples the cases of a view once, for all of its figures. */
+function resampler(rows: readonly ViewRow[], measures: readonly Measure[], settings: BootstrapSettings) {
+  const { level } = settings;
+  const n = rows.length;
+  const column = (of: (row: ViewRow) => number) => Float64Array.from(rows, of);
+  const counts = rows.map(countsOf);
+  const columns = new Map<string, Float64Array>([
+    ["tp", Float64Array.from(counts, ({ tp }) => tp)],
+    ["fp", Float64Array.from(counts, ({ fp }) => fp)],
+    ["fn", Float64Array.from(counts, ({ fn }) => fn)],
+    ...RATIOS.map((ratio) => [`ratio ${ratio}`, column((row) => row.scores[ratio])] as const),
+    ...measures
+      .filter((measure) => measure.pooled === undefined)
+      .map(({ name }) => [`measure ${name}`, column((row) => row.scores.measures[name] ?? 0)] as const),
+  ]);
+  const all = resampledSums([...columns.values()], n, settings);
+  const sums = new Map([...columns.keys()].map((name, index) => [name, all[index] ?? new Float64Array()]));
+  const empty = new Float64Array();
+  const mean = (name: string): Bounds => boundsOfMean(columns.get(name) ?? empty, sums.get(name) ?? empty, level);
+  const pooledSums = { tp: sums.get("tp") ?? empty, fp: sums.get("fp") ?? empty, fn: sums.get("fn") ?? empty };
+  const pooled = (figure: NonNullable<Measure["pooled"]>): Bounds =>
+    n === 0 ? NO_BOUNDS : boundsOfPooled(pooledSums, figure, level);
+  return {
+    of: (measure: Measure): Bounds => (measure.pooled === undefined ? mean(`measure ${measure.name}`) : pooled(measure.pooled)),
+    members: (): Members => {
+      const { tp, fp, fn } = pooledCounts(rows);
+      const micro = ratios(tp, fp, fn);
+      const average = (ratio: RatioName) => rows.reduce((sum, row) => sum + row.scores[ratio], 0) / Math.max(1, n);
+      return new Map([
+        ...RATIOS.map(
+          (ratio) =>
+            [`micro.${ratio}`, { value: micro[ratio], ...pooled((sum) => ratios(sum.tp, sum.fp, sum.fn)[ratio]) }] as const,
+        ),
+        ...RATIOS.map((ratio) => [`macro.${ratio}`, { value: average(ratio), ...mean(`ratio ${ratio}`) }] as const),
+      ]);
+    },
+  };
+}
+
+/** The same members from the original's generator; its second view takes the seed plus 1. */
+function seedMembers({ name: view, rows }: View, settings: BootstrapSettings): Members {
+  const seed = view === "in_repo_only" ? settings.seed + 1 : settings.seed;
+  const summary = seedSummary(rows.map(seedRow), { samples: settings.samples, seed });
+  return new Map(
+    (["micro", "macro"] as const).flatMap((kind) =>
+      RATIOS.map((ratio) => {
+        const bounds = summary.confidence_interval_95?.[kind][ratio] ?? NO_BOUNDS;
+        return [`${kind}.${ratio}`, { value: summary[kind][ratio], lower: bounds.lower, upper: bounds.upper }] as const;
+      }),
+    ),
+  );
+}
+
+function memberRows({ name: view, rows }: View, members: Members): IntervalRow[] {
+  if (rows.length === 0) return [];
+  return [...members].map(([name, { value, lower, upper }]) => ({
+    name,
+    view,
+    value,
+    lower,
+    upper,
+    n: rows.length,
+    undefined: 0,
+    wilson: null,
+  }));
 }
 
 /** Only where every case says yes or no: a mean over draws or repeats is no count of successes. */
@@ -110,48 +191,6 @@ function wilsonOf(rows: readonly ViewRow[], measure: Measure, level: number): In
     values.length,
     level,
   );
-}
-
-function memberRows({ name: view, rows }: View, settings: BootstrapSettings, engine: "ladder" | "seed"): IntervalRow[] {
-  const shared = { view, n: rows.length, undefined: 0, wilson: null };
-  if (rows.length === 0) return [];
-  if (engine === "seed" && settings.level === 0.95) {
-    const seed = view === "in_repo_only" ? settings.seed + 1 : settings.seed;
-    const summary = seedSummary(rows.map(seedRow), { samples: settings.samples, seed });
-    return (["micro", "macro"] as const).flatMap((kind) =>
-      RATIOS.map((ratio) => ({
-        ...shared,
-        name: `${kind}.${ratio}`,
-        value: summary[kind][ratio],
-        ...seedBounds(summary, kind, ratio),
-      })),
-    );
-  }
-  return [
-    ...RATIOS.map((ratio) => ({
-      ...shared,
-      name: `micro.${ratio}`,
-      ...bounds(bootstrapPooled(rows.map(countsOf), ({ tp, fp, fn }) => ratios(tp, fp, fn)[ratio], settings)),
-    })),
-    ...RATIOS.map((ratio) => ({
-      ...shared,
-      name: `macro.${ratio}`,
-      ...bounds(
-        bootstrapMean(
-          rows.map((row) => row.scores[ratio]),
-          settings,
-        ),
-      ),
-    })),
-  ];
-}
-
-function bounds({ value, lower, upper }: { value: number | null; lower: number | null; upper: number | null }) {
-  return { value, lower, upper };
-}
-
-function seedBounds(summary: SeedSummary, kind: "micro" | "macro", ratio: RatioName) {
-  return summary.confidence_interval_95?.[kind][ratio] ?? { lower: null, upper: null };
 }
 
 function seedRow(row: ViewRow) {

@@ -1,7 +1,9 @@
 /** Stage `bootstrap`: intervals of every figure in every view, by resampling the cases. Cached as a whole. */
+import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
 import { wholeStage } from "../engine/contract.js";
-import { DEFAULT_BOOTSTRAP, intervalRows } from "../scoring/intervals.js";
+import type { IntervalRow } from "../scoring/contract.js";
+import { DEFAULT_BOOTSTRAP, viewIntervals } from "../scoring/intervals.js";
 import { viewsOf } from "../scoring/views.js";
 import { measuresOf } from "./measures.js";
 import { loadScores } from "./scored-input.js";
@@ -35,10 +37,17 @@ export const bootstrapStage = wholeStage<z.infer<typeof configSchema>>({
   shape: "whole",
   version: 1,
   precious: false,
-  async run(config, inputs, tools) {
+  async run(config, inputs, tools, signal) {
     const scores = inputs.one("scores");
     const { meta, cases } = await loadScores(scores, tools);
-    const rows = intervalRows(viewsOf(cases, meta), measuresOf(meta.measures), config, meta.rules.engine);
+    const measures = measuresOf(meta.measures);
+    const rows: IntervalRow[] = [];
+    for (const view of viewsOf(cases, meta)) {
+      // Ten thousand cases keep the processor busy for a while: between views an interruption must get through.
+      await setImmediate();
+      signal.throwIfAborted();
+      rows.push(...viewIntervals(view, measures, config, meta.rules.engine));
+    }
     return {
       ok: true,
       value: {
