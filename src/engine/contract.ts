@@ -179,8 +179,8 @@ export interface ItemStageKind<C = unknown, P = unknown> extends StageKindCommon
   /** Chooses among a unit's items on the way out, hit or not (a source's limit). Units of a chain come in order. */
   readonly emit?: (prepared: P, unit: Unit, items: readonly ItemRef[]) => readonly ItemRef[];
   readonly execute: (prepared: P, unit: Unit, tools: StageTools, signal: AbortSignal) => Promise<UnitOutcome>;
-  /** Facts about the whole output (part of its digest), from what went out. */
-  readonly finish?: (prepared: P, items: readonly ItemRef[], tools: StageTools) => Promise<Json>;
+  /** Facts about the whole output (part of its digest), from what went out. All inputs are complete now, `over` included. */
+  readonly finish?: (prepared: P, items: readonly ItemRef[], tools: StageTools, inputs: StageInputs) => Promise<Json>;
   /** Frees what `prepare` opened. */
   readonly close?: (prepared: P) => Promise<void>;
 }

@@ -1,0 +1,78 @@
+/** All answers of one backend against all cases: what `bench score` does without a pipeline. */
+import type { Answer } from "../answers/schema.js";
+import { digestJson } from "../base/json.js";
+import { datasetDigest } from "../dataset/build.js";
+import type { Dataset } from "../dataset/schema.js";
+import { rulesDigestParts } from "../matching/rules.js";
+import type { LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
+import { type ScoreSettings, scoreCase } from "./score-case.js";
+import { inOrder } from "./views.js";
+
+export interface ScoreRequest {
+  readonly dataset: Dataset;
+  /** Of one backend; several of one case are its repeats. */
+  readonly answers: readonly Answer[];
+  readonly settings: ScoreSettings;
+  readonly corpus: ScoreMeta["corpus"];
+  /** Leave cases without an answer out of the headline. */
+  readonly onlyAnswered: boolean;
+  /** What the readers of the files could not use. */
+  readonly leftOut: readonly LeftOut[];
+  readonly warnings: readonly string[];
+}
+
+const EXAMPLES = 10;
+
+/** Cases come back in data-set order, those without an answer among them; answers to unknown cases are counted and named. */
+export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta; readonly cases: readonly ScoredCase[] } {
+  const { dataset, answers, settings } = request;
+  const { header, cases } = dataset;
+  const byId = new Map(cases.map((one) => [one.id, one]));
+  const items: ScoredCase[] = [];
+  const answered = new Set<string>();
+  const unknown = new Set<string>();
+  for (const answer of answers) {
+    const asked = byId.get(answer.id);
+    if (asked === undefined) unknown.add(answer.id);
+    else {
+      answered.add(asked.id);
+      items.push(scoreCase(asked, answer, settings));
+    }
+  }
+  const unasked = cases.filter(({ id }) => !answered.has(id)).map((asked) => scoreCase(asked, null, settings));
+  const meta: ScoreMeta = {
+    backend: settings.backend,
+    kind: null,
+    identity: null,
+    rules: {
+      name: settings.rules.name,
+      digest: digestJson(rulesDigestParts(settings.rules)),
+      engine: settings.rules.engine,
+    },
+    measures: settings.measures.map(({ name }) => name),
+    dataset: {
+      digest: datasetDigest(dataset),
+      project_name: header.project_name,
+      url: header.url,
+      cases: cases.length,
+      selected: cases.length,
+      notes: header.notes,
+      links: header.links,
+      extensions: header.extensions,
+      scanned: header.scanned,
+      audit: header.audit.map(({ rule, removed, what }) => ({ rule, removed, what })),
+    },
+    corpus: request.corpus,
+    order: cases.map(({ id }) => id),
+    unasked,
+    only_answered: request.onlyAnswered,
+    left_out: [...request.leftOut, ...leftOut("answers to cases that the data set does not have", [...unknown])],
+    warnings: [...request.warnings],
+  };
+  return { meta, cases: inOrder(items, meta) };
+}
+
+/** Nothing where nothing was left out; else one entry with the first few named. */
+export function leftOut(what: string, all: readonly string[]): LeftOut[] {
+  return all.length === 0 ? [] : [{ what, count: all.length, examples: all.slice(0, EXAMPLES) }];
+}

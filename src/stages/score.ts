@@ -1,0 +1,245 @@
+/**
+ * Stage `score`: one unit per answer. A unit's key holds the answer, what scoring reads of the case, the file list, the rules and
+ * the measures; so new rules score everything anew and ask nothing, and one changed issue text scores that case alone.
+ *
+ * Cases that have no answer at all can't be units of the answers' stream; they are told apart when the stream has ended and
+ * travel in the meta, already scored (as zero).
+ */
+import * as z from "zod";
+import { type Answer, answerSchema } from "../answers/schema.js";
+import { digestJson, type Json } from "../base/json.js";
+import { part } from "../cache/key.js";
+import { type Tree, treeSchema } from "../corpus/contract.js";
+import { treeRoots } from "../corpus/tree.js";
+import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
+import { type ItemRef, itemStage, type StageInputs, type StageOutput, type StageTools, type Unit } from "../engine/contract.js";
+import type { RuleSet } from "../matching/contract.js";
+import { rulesDigestParts } from "../matching/rules.js";
+import type { Measure } from "../measures/contract.js";
+import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
+import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
+import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
+import { resolveRules } from "./rules.js";
+
+const configSchema = z.strictObject({
+  rules: z.string().min(1).default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
+  measures: measureNames.default(DEFAULT_MEASURES).describe("Names of measures: P, R, F1, Hit@5, R@10, RR, ..."),
+});
+type Config = z.infer<typeof configSchema>;
+
+interface Prepared {
+  readonly rules: RuleSet;
+  readonly measures: readonly Measure[];
+  readonly cases: ReadonlyMap<string, Case>;
+  /** Ids of cases that `--items` or `--sample` left out: their answers are no mistake. */
+  readonly unselected: ReadonlySet<string>;
+  readonly dataset: StageOutput;
+  readonly corpus: StageOutput | null;
+  readonly trees: ReadonlyMap<string, ItemRef>;
+  readonly files: (tree: ItemRef, tools: StageTools) => Promise<CorpusFiles>;
+  /** Filled while the answers stream by. */
+  readonly answered: Set<string>;
+  readonly backends: Set<string>;
+  readonly unknown: Set<string>;
+  readonly unreadable: Set<string>;
+}
+
+interface ScoreWork {
+  readonly asked: Case;
+  readonly answer: Answer;
+  readonly tree: ItemRef | null;
+}
+
+/** What the answers' stage may say of itself; whatever is missing or of another shape is unknown. */
+const answersMetaSchema = z.object({
+  name: z.string().nullish().catch(null),
+  kind: z.string().nullish().catch(null),
+  identity: z.unknown(),
+  notes: z.array(z.string()).catch([]),
+  left_out: z.array(z.object({ what: z.string(), count: z.number(), examples: z.array(z.string()) })).catch([]),
+});
+
+export const scoreStage = itemStage<Config, Prepared>({
+  kind: "score",
+  summary: "Scores answers against the data set's truth",
+  config: configSchema,
+  produces: "scores",
+  consumes: { answers: "one", dataset: "one", corpus: "optional" },
+  shape: "items",
+  over: "answers",
+  version: 1,
+  precious: false,
+  keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
+  identify: async ({ rules }, tools) => [part("rules", rulesDigestParts(await rulesOf(rules, tools)))],
+  prepare,
+  parts: () => [],
+  units,
+  async execute({ rules, measures, files }, unit, tools) {
+    const { asked, answer, tree } = unit.data as ScoreWork;
+    const corpus = tree === null ? null : await files(tree, tools);
+    const scored = scoreCase(asked, answer, { rules, measures, corpus, backend: answer.backend });
+    return { type: "done", items: [{ id: unit.id, value: scored }] };
+  },
+  finish,
+});
+
+async function rulesOf(named: string, tools: StageTools): Promise<RuleSet> {
+  const rules = await resolveRules(named, tools.baseFolder);
+  if (!rules.ok) throw new Error(rules.error);
+  return rules.value;
+}
+
+async function prepare(config: Config, inputs: StageInputs, tools: StageTools): Promise<Prepared> {
+  const dataset = inputs.one("dataset");
+  const corpus = inputs.optional("corpus") ?? null;
+  const cases = (await tools.load(dataset.items)).map((value) => caseSchema.parse(value));
+  const selected = new Set(dataset.items.map(({ id }) => id));
+  return {
+    rules: await rulesOf(config.rules, tools),
+    measures: measuresOf(config.measures),
+    cases: new Map(cases.map((one) => [one.id, one])),
+    unselected: new Set(dataset.all.flatMap(({ id }) => (selected.has(id) ? [] : [id]))),
+    dataset,
+    corpus,
+    trees: new Map(corpus?.all.map((ref) => [ref.id, ref])),
+    files: treeMemo(),
+    answered: new Set(),
+    backends: new Set(),
+    unknown: new Set(),
+    unreadable: new Set(),
+  };
+}
+
+const TREES_KEPT = 8;
+
+/** File lists are made once per tree and shared; only the last few stay, since a run may ask about hundreds of commits. */
+function treeMemo(): Prepared["files"] {
+  const memo = new Map<string, Promise<CorpusFiles>>();
+  return (ref, tools) => {
+    const known = memo.get(ref.digest);
+    const files = known ?? loadTree(ref, tools).then((tree) => filesOf(tree, tools));
+    memo.delete(ref.digest);
+    memo.set(ref.digest, files);
+    // A failed load is the engine's to repair and must be tried anew then.
+    if (known === undefined) files.catch(() => memo.delete(ref.digest));
+    for (const oldest of memo.keys()) {
+      if (memo.size <= TREES_KEPT) break;
+      memo.delete(oldest);
+    }
+    return files;
+  };
+}
+
+async function loadTree(ref: ItemRef, tools: StageTools): Promise<Tree> {
+  const [value] = await tools.load([ref]);
+  return treeSchema.parse(value);
+}
+
+function filesOf(tree: Tree, tools: StageTools): CorpusFiles {
+  return corpusFiles({ paths: tree.files.map(({ path }) => path), roots: treeRoots(tree, tools) });
+}
+
+/** The tree that a case asks about: the one for all, else that of its base commit; null where there is none. */
+function treeOf({ trees }: Prepared, { base_commit }: Case): ItemRef | null {
+  return trees.get("all") ?? (base_commit === null ? undefined : trees.get(base_commit)) ?? null;
+}
+
+function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit[] {
+  const parsed = answerSchema.safeParse(value);
+  if (!parsed.success) {
+    prepared.unreadable.add(item.id);
+    return [];
+  }
+  const answer = parsed.data;
+  const asked = prepared.cases.get(answer.id);
+  if (asked === undefined) {
+    if (!prepared.unselected.has(answer.id)) prepared.unknown.add(answer.id);
+    return [];
+  }
+  prepared.answered.add(asked.id);
+  prepared.backends.add(answer.backend);
+  const tree = treeOf(prepared, asked);
+  const data: ScoreWork = { asked, answer, tree };
+  return [
+    {
+      id: item.id,
+      parts: [part("answer", item.digest), part("case", caseDigest(asked, prepared.rules)), part("tree", tree?.digest ?? null)],
+      data,
+    },
+  ];
+}
+
+/** What scoring reads of a case and what reports show of it, nothing else. */
+function caseDigest(asked: Case, rules: RuleSet): string {
+  const { id, number, title, url, targets, best_grade, strata } = asked;
+  const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
+  return digestJson({ id, number, title, url, targets, best_grade, strata, impacted });
+}
+
+const EXAMPLES = 10;
+
+function leftOut(what: string, ids: ReadonlySet<string>): LeftOut[] {
+  if (ids.size === 0) return [];
+  return [{ what, count: ids.size, examples: [...ids].slice(0, EXAMPLES) }];
+}
+
+async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: StageTools, inputs: StageInputs): Promise<Json> {
+  const { dataset, corpus, rules, measures } = prepared;
+  const header = datasetHeaderSchema.safeParse(dataset.meta);
+  const given = answersMetaSchema.safeParse(inputs.optional("answers")?.meta ?? {});
+  const answers = given.success ? given.data : null;
+  const backend = answers?.name ?? [...prepared.backends].sort().join(", ") ?? "";
+  const unaskedCases = [...prepared.cases.values()].filter(({ id }) => !prepared.answered.has(id));
+  const unasked = [];
+  for (const asked of unaskedCases) {
+    const tree = treeOf(prepared, asked);
+    const files = tree === null ? null : await prepared.files(tree, tools);
+    const settings: ScoreSettings = { rules, measures, corpus: files, backend };
+    unasked.push(scoreCase(asked, null, settings));
+  }
+  const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
+  const meta: ScoreMeta = {
+    backend,
+    kind: answers?.kind ?? null,
+    identity: answers?.identity ?? null,
+    rules: { name: rules.name, digest: digestJson(rulesDigestParts(rules)), engine: rules.engine },
+    measures: measures.map(({ name }) => name),
+    dataset: {
+      digest: dataset.digest,
+      project_name: header.success ? header.data.project_name : "data set",
+      url: header.success ? header.data.url : null,
+      cases: dataset.all.length,
+      selected: dataset.items.length,
+      notes: header.success ? header.data.notes : [],
+      links: header.success ? header.data.links : null,
+      extensions: header.success ? header.data.extensions : null,
+      scanned: header.success ? header.data.scanned : null,
+      audit: header.success ? header.data.audit.map(({ rule, removed, what }) => ({ rule, removed, what })) : [],
+    },
+    corpus: await corpusFacts(corpus, tools),
+    order: [...prepared.cases.keys()],
+    unasked,
+    only_answered: false,
+    left_out: [
+      ...(answers?.left_out ?? []),
+      ...leftOut("answers to cases that the data set does not have", prepared.unknown),
+      ...leftOut("records that are no answers", prepared.unreadable),
+    ],
+    warnings: [
+      ...(answers?.notes ?? []),
+      ...(treeless > 0
+        ? [`${treeless} cases have no source tree (no base commit, or none was checked out): only the path rung works for them`]
+        : []),
+    ],
+  };
+  // Through text: what is stored must be plain JSON, without members that are undefined.
+  return JSON.parse(JSON.stringify(meta)) as Json;
+}
+
+async function corpusFacts(corpus: StageOutput | null, tools: StageTools): Promise<ScoreMeta["corpus"]> {
+  const first = corpus?.all[0];
+  if (corpus === null || first === undefined) return null;
+  const { source, revision, files } = await loadTree(first, tools);
+  return { digest: corpus.digest, source, revision, files: files.length, trees: corpus.all.length };
+}
