@@ -17,7 +17,7 @@ const COMMANDS: Readonly<
   explain: { load: () => import("./explain.js"), summary: "Show a key's parts, and which differ from the last run" },
   status: { load: () => import("./status.js"), summary: "Show runs: running, finished, resumable" },
   dag: { load: () => import("./dag.js"), summary: "Draw a pipeline" },
-  score: { load: () => import("./score.js"), summary: "Score an answers file against a data set, without a pipeline" },
+  score: { load: async () => ({ command: (await import("./score.js")).scoreCommand }), summary: "Score an answers file against a data set, without a pipeline" },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };

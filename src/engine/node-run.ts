@@ -380,7 +380,7 @@ async function runItems(
     const ordered = pass.inOrder(over === null ? null : (await over.output.load()).items);
     const failures = pass.failures();
     if (failures.tooMany && failures.withoutItems > 0) throw new NoOutput("failed", failures.message);
-    const meta = kind.finish === undefined ? null : await kind.finish(prepared, ordered.items, tools);
+    const meta = kind.finish === undefined ? null : await kind.finish(prepared, ordered.items, tools, await loadInputs(inOrder(over)));
     const parts = stageParts(kind, open.own, inOrder(over));
     const row = await storeStage(context, kind, parts, ordered.items, meta, {
       trace: ordered.trace,
