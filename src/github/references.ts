@@ -10,23 +10,34 @@ import type { Reference } from "./schema.js";
 
 const OWNER_AND_NAME = "([A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]+)";
 
-export interface ReferencePatterns {
-  readonly list: readonly { readonly how: Reference["how"]; readonly pattern: RegExp }[];
-  readonly apiHost: string;
+export type ReferencePatterns = readonly { readonly how: Reference["how"]; readonly pattern: RegExp }[];
+
+/**
+ * Patterns for one server. `webHost` is where its pages are (`github.com`), `api` where it was asked; pages of github.com also name
+ * api.github.com, wherever the answers come from.
+ */
+export function referencePatterns(webHost: string, api: string): ReferencePatterns {
+  const apis = new Set([api.replace(/^https?:\/\//i, ""), ...(webHost === "github.com" ? ["api.github.com"] : [])]);
+  const bases = [...apis].map(escaped).join("|");
+  return [
+    { how: "web-url", pattern: new RegExp(`https?://${escaped(webHost)}/${OWNER_AND_NAME}/pull/([0-9]{1,10})`, "gi") },
+    { how: "api-url", pattern: new RegExp(`https?://(?:${bases})/repos/${OWNER_AND_NAME}/pulls/([0-9]{1,10})`, "gi") },
+    // Begins where a name begins, so that a long run of name characters is looked at once.
+    { how: "shorthand", pattern: new RegExp(`(?<![A-Za-z0-9_.-])${OWNER_AND_NAME}#([0-9]{1,10})`, "gi") },
+  ];
 }
 
-/** Patterns for one server; `webHost` is `github.com` and `api` `https://api.github.com` on the public one. */
-export function referencePatterns(webHost: string, api: string): ReferencePatterns {
-  const base = escaped(api.replace(/^https?:\/\//i, ""));
-  return {
-    apiHost: base,
-    list: [
-      { how: "web-url", pattern: new RegExp(`https?://${escaped(webHost)}/${OWNER_AND_NAME}/pull/([0-9]{1,10})`, "gi") },
-      { how: "api-url", pattern: new RegExp(`https?://${base}/repos/${OWNER_AND_NAME}/pulls/([0-9]{1,10})`, "gi") },
-      // Begins where a name begins, so that a long run of name characters is looked at once.
-      { how: "shorthand", pattern: new RegExp(`(?<![A-Za-z0-9_.-])${OWNER_AND_NAME}#([0-9]{1,10})`, "gi") },
-    ],
-  };
+/** Host of the web pages of the server that an object came from: by the object's own address, else by the API's. */
+export function webHostOf(htmlUrl: string | null, api: string): string {
+  if (htmlUrl !== null && htmlUrl.length < 2000) {
+    try {
+      return new URL(htmlUrl).host.replace(/^www\./, "");
+    } catch {
+      // No address: fall through.
+    }
+  }
+  const { host } = new URL(api);
+  return host === "api.github.com" ? "github.com" : host;
 }
 
 /** All references inside `value`, each pull request once, in the order met. `repository` is the one for objects that name none. */
@@ -57,7 +68,7 @@ function searchText(
   patterns: ReferencePatterns,
   add: (name: string, number: number, how: Reference["how"]) => void,
 ): void {
-  for (const { how, pattern } of patterns.list) {
+  for (const { how, pattern } of patterns) {
     for (const match of text.matchAll(pattern)) add(`${match[1]}/${match[2]}`, Number(match[3]), how);
   }
 }

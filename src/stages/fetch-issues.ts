@@ -10,7 +10,7 @@ import type { Json } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { type ItemRef, itemStage, type OutItem, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import { count, type Fields, instant, isFields, object, text } from "../github/fields.js";
-import { type ReferencePatterns, referencePatterns, referencesIn, repositoryOf } from "../github/references.js";
+import { type ReferencePatterns, referencePatterns, referencesIn, repositoryOf, webHostOf } from "../github/references.js";
 import { apiUrl, parseRepository, type RepositoryName } from "../github/repository.js";
 import { type IssueItem, type IssuesMeta, issueItemSchema } from "../github/schema.js";
 import { type PullFacts, pullOfIssue } from "../github/timeline.js";
@@ -32,7 +32,8 @@ interface Prepared {
   readonly problem: string | null;
   readonly name: RepositoryName;
   readonly api: string;
-  readonly patterns: ReferencePatterns;
+  /** By host of web pages, as the issues' own addresses say. */
+  readonly patterns: Map<string, ReferencePatterns>;
   readonly limit: number;
   /** Issue ids that each page contributes, in the order of the chain: what an earlier page had is left out, and so is what is over the limit. */
   readonly admitted: Map<string, ReadonlySet<string>>;
@@ -80,7 +81,7 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
     problem: !name.ok ? `repo: ${name.error}` : !api.ok ? api.error : (source.problem ?? wrongRecording(source, name.value)),
     name: name.ok ? name.value : fallback,
     api: base,
-    patterns: referencePatterns(webHostOf(base), base),
+    patterns: new Map(),
     limit: config.limit,
     admitted: new Map(),
     seen: new Set(),
@@ -91,12 +92,6 @@ function wrongRecording(source: GitHubSource, name: RepositoryName): string | nu
   const recorded = source.recording?.repository.full_name;
   if (recorded === undefined || recorded.toLowerCase() === name.slug.toLowerCase()) return null;
   return `the recording holds ${recorded}, and repo: names ${name.slug}: give repo: ${recorded}, or another recording`;
-}
-
-/** Host of web addresses on the server with this API. */
-export function webHostOf(api: string): string {
-  const { host } = new URL(api);
-  return host === "api.github.com" ? "github.com" : host;
 }
 
 function pageUnit(data: PageData): Unit {
@@ -175,11 +170,18 @@ function issueItem(entry: Fields, prepared: Prepared): IssueItem | null {
     labels: labelsOf(entry),
     author_type: text(object(entry, "user"), "type"),
     comments: count(entry, "comments"),
-    references: referencesIn(entry, repository, prepared.patterns),
+    references: referencesIn(entry, repository, patternsFor(prepared, text(entry, "html_url"))),
     api_url: prepared.api,
     recorded: prepared.source.recording !== null,
   } satisfies Record<keyof IssueItem, unknown>);
   return item.success ? item.data : null;
+}
+
+function patternsFor(prepared: Prepared, htmlUrl: string | null): ReferencePatterns {
+  const host = webHostOf(htmlUrl, prepared.api);
+  const patterns = prepared.patterns.get(host) ?? referencePatterns(host, prepared.api);
+  prepared.patterns.set(host, patterns);
+  return patterns;
 }
 
 function labelsOf(entry: Fields): string[] {
@@ -229,7 +231,7 @@ async function finish(prepared: Prepared, items: readonly ItemRef[], tools: Stag
   const madeUp = items.map(({ id }) => id).filter((id) => made.has(id));
   const meta: IssuesMeta = {
     repository,
-    url: `https://${webHostOf(prepared.api)}/${repository}`,
+    url: `https://${webHostOf(issue.success ? issue.data.url : null, prepared.api)}/${repository}`,
     listed: items.length,
     limit: prepared.limit,
     recorded: recording !== null,

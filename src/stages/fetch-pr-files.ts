@@ -115,7 +115,10 @@ export const fetchPrFiles = itemStage<Config, Prepared>({
   keyConfig: ({ github_url, recording }) => ({ github_url, recorded: recording !== undefined }),
   identify: identifySource,
   resource: (config) => sourceResource(config, "github"),
-  prepare: async (config, _inputs, tools) => ({ source: await GitHubSource.open(config, tools), githubUrl: config.github_url }),
+  prepare: async (config, _inputs, tools) => {
+    const source = await GitHubSource.open(config, tools);
+    return { source, githubUrl: source.api ?? undefined };
+  },
   parts: ({ source, githubUrl }) => [
     part("source", source.digest === null ? { api: githubUrl ?? "as the link" } : { recording: source.digest }),
   ],

@@ -13,6 +13,7 @@ import { type ClientTrouble, type GitHubClient, openClient } from "../github/cli
 import { LimitState } from "../github/limits.js";
 import { parseRecording, type Recording } from "../github/recording.js";
 import { recordingFetch } from "../github/recording-server.js";
+import { apiUrl } from "../github/repository.js";
 import { type PullFacts, pullKey } from "../github/timeline.js";
 import { type FoundToken, findToken, TOKEN_FILE } from "../github/token.js";
 
@@ -97,20 +98,29 @@ export class GitHubSource {
   /** Why nothing can be asked; every unit fails with it. */
   readonly problem: string | null;
   readonly token: FoundToken | null;
+  /** Base address that `github_url` gives, or null where it gives none. */
+  readonly api: string | null;
   readonly #tools: StageTools;
   readonly #clients = new Map<string, Promise<GitHubClient>>();
 
-  private constructor(read: ReadRecording, token: FoundToken | null, tools: StageTools) {
+  private constructor(read: ReadRecording, token: FoundToken | null, api: string | null, tools: StageTools) {
     this.recording = read.recording;
     this.digest = read.digest;
     this.problem = read.problem;
     this.token = token;
+    this.api = api;
     this.#tools = tools;
   }
 
   static async open(config: SourceConfig, tools: StageTools): Promise<GitHubSource> {
-    if (config.recording !== undefined) return new GitHubSource(await readRecording(config.recording, tools), null, tools);
-    return new GitHubSource({ digest: null, recording: null, problem: null }, await readToken(tools), tools);
+    const api = config.github_url === undefined ? null : apiUrl({ enterpriseHost: null }, config.github_url);
+    const read =
+      config.recording === undefined
+        ? { digest: null, recording: null, problem: null }
+        : await readRecording(config.recording, tools);
+    const problem = read.problem ?? (api !== null && !api.ok ? api.error : null);
+    const token = config.recording === undefined ? await readToken(tools) : null;
+    return new GitHubSource({ ...read, problem }, token, api?.ok ? api.value : null, tools);
   }
 
   /** The client for one server; made when first needed. */

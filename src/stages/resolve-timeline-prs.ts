@@ -11,12 +11,11 @@ import { part } from "../cache/key.js";
 import { type ItemRef, itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import type { ClientTrouble, GitHubClient, Page, Pages } from "../github/client.js";
 import { isFields } from "../github/fields.js";
-import { referencePatterns } from "../github/references.js";
+import { referencePatterns, webHostOf } from "../github/references.js";
 import { type Lookups, LookupTrouble, resolveLinks } from "../github/resolve.js";
 import { type IssueItem, issueItemSchema, type LinkRule, type LinksMeta, linkRuleSchema } from "../github/schema.js";
 import { type LinkScope, scopeOf } from "../github/select.js";
 import { commitFacts, type PullDetails, pullDetails, readTimeline } from "../github/timeline.js";
-import { webHostOf } from "./fetch-issues.js";
 import {
   cantAsk,
   GitHubSource,
@@ -59,7 +58,7 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
     links.push({ pull, why });
     curated.set(issue, links);
   }
-  return { source, links: config.links, scope: scopeOf(config.links), githubUrl: config.github_url, curated };
+  return { source, links: config.links, scope: scopeOf(config.links), githubUrl: source.api ?? undefined, curated };
 }
 
 async function execute(prepared: Prepared, unit: Unit, _tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
@@ -69,7 +68,7 @@ async function execute(prepared: Prepared, unit: Unit, _tools: StageTools, signa
   if (!issue.success) return cantAsk(`${unit.id}: the item of fetch-issues is not an issue`);
   if (issue.data.recorded && source.recording === null) return cantAsk(RECORDED_ELSEWHERE);
   const api = prepared.githubUrl ?? issue.data.api_url;
-  const webHost = webHostOf(issue.data.api_url);
+  const webHost = webHostOf(issue.data.url, issue.data.api_url);
   const resolved = await resolveLinks(issue.data, lookups(issue.data, source, await source.client(api), api, signal), {
     scope,
     patterns: referencePatterns(webHost, issue.data.api_url),
