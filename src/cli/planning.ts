@@ -36,6 +36,7 @@ export async function withPlanning<T>(
       signal: io.interrupted,
       restart: { wanted: false },
       verifyHits: false,
+      lost: new Set(),
       executed: new Map(),
       finished: new Map(),
       files: new Set(),

@@ -7,7 +7,8 @@ import type { RunOptions, World } from "../engine/context.js";
 import type { StageKind } from "../engine/contract.js";
 import { timestamp } from "../engine/files.js";
 import type { Selection } from "../engine/selection.js";
-import { checkPipeline, extensionPaths } from "../pipeline/check.js";
+import { checkPipeline } from "../pipeline/check.js";
+import { extensionPaths } from "../pipeline/extensions.js";
 import type { PipelineGraph, StageNode } from "../pipeline/model.js";
 import { type CommandOption, type Io, type OptionValue, UsageError } from "./contract.js";
 import { count, duration, flag, list } from "./options.js";
@@ -74,10 +75,10 @@ export async function preparePipeline(
   }
   const folder = dirname(absolute);
   const projectRoot = findProjectRoot(folder);
-  const { stageKinds } = await import("../stages/registry.js");
-  const kinds = await stageKinds({ extensions: extensionPaths(text), folder });
-  if (!kinds.ok) throw new UsageError(kinds.error);
   const set = Array.isArray(options.set) ? (options.set as readonly string[]) : [];
+  const { stageKinds } = await import("../stages/registry.js");
+  const kinds = await stageKinds({ extensions: extensionPaths(text, set), folder });
+  if (!kinds.ok) throw new UsageError(kinds.error);
   const checked = checkPipeline({ text, file: path, folder, projectRoot, kinds: kinds.value, env: io.env, set });
   if (!checked.ok) {
     io.stderr(

@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { RunResult } from "../engine/run.js";
+import type { Summary } from "../scoring/summary-schema.js";
 import { type Command, EXIT, type Io, type OptionValue } from "./contract.js";
 import { flag } from "./options.js";
 import { PIPELINE_OPTIONS, preparePipeline, runOptions, world } from "./prepare.js";
@@ -68,7 +69,7 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
     if (!flag(options, "json") && reports.length > 0) {
       const { renderTable } = await import("../report/terminal.js");
       table = reports
-        .map(({ meta }) => renderTable(meta as never, { columns: io.terminal.columns, colour: io.terminal.colour }))
+        .map((report) => renderTable(report.summary, { columns: io.terminal.columns, colour: io.terminal.colour }))
         .join("\n");
     }
   } finally {
@@ -104,14 +105,15 @@ async function reportMetas(
   result: RunResult,
   nodes: readonly { id: string; kind: string }[],
   kinds: ReadonlyMap<string, { produces: string }>,
-): Promise<{ meta: unknown; summary: Record<string, unknown> }[]> {
-  const metas: { meta: unknown; summary: Record<string, unknown> }[] = [];
+): Promise<{ summary: Record<string, Summary> }[]> {
+  const metas: { summary: Record<string, Summary> }[] = [];
   for (const { id, kind } of nodes) {
     if (kinds.get(kind)?.produces !== "report") continue;
     const output = await result.output(id);
     if (output === null) continue;
-    const meta = output.meta as { summary?: Record<string, unknown> } | null;
-    metas.push({ meta, summary: meta?.summary ?? {} });
+    // Our own report stage says what was found; a person's own may say nothing.
+    const meta = output.meta as { summary?: Record<string, Summary> } | null;
+    metas.push({ summary: meta?.summary ?? {} });
   }
   return metas;
 }

@@ -55,6 +55,8 @@ export interface RunContext {
   readonly restart: { wanted: boolean };
   /** After damage: a hit counts only if the bytes behind it are there and right. */
   readonly verifyHits: boolean;
+  /** Objects found damaged or missing in this run and not made again yet. */
+  readonly lost: ReadonlySet<Digest>;
   /** Units executed so far, over restarts, by node. */
   readonly executed: Map<string, Set<string>>;
   /** Key and row of each node that has an output, for the run's record and the lock file. */

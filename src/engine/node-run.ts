@@ -136,17 +136,27 @@ export async function isUsable(context: RunContext, node: StageNode, row: Action
     row.type === "unit"
       ? [row.shared, ...row.out.map(([, digest]) => digest)]
       : [row.output, ...(row.trace === null ? [] : [row.trace]), ...row.files.map(({ text }) => text)];
-  const found = await cache.objects.getMany(wanted);
-  if (wanted.some((digest) => !found.has(digest))) return false;
+  const found = await intact(context, wanted);
+  if (found === null) return false;
   if (row.type === "unit") return true;
   const manifest = JSON.parse(Buffer.from(found.get(row.output) ?? []).toString("utf8")) as Manifest;
   const items = manifest.items.map(([, digest]) => digest as Digest);
   for (let start = 0; start < items.length; start += 500) {
-    const batch = items.slice(start, start + 500);
-    const intact = await cache.objects.getMany(batch);
-    if (batch.some((digest) => !intact.has(digest))) return false;
+    if ((await intact(context, items.slice(start, start + 500))) === null) return false;
   }
   return true;
+}
+
+/** The objects, if all are there and none of them names one that is known to be lost (a source tree names its files' contents). */
+async function intact(context: RunContext, digests: readonly Digest[]): Promise<Map<Digest, Uint8Array> | null> {
+  const found = await context.cache.objects.getMany(digests);
+  if (digests.some((digest) => !found.has(digest))) return null;
+  if (context.lost.size === 0) return found;
+  for (const bytes of found.values()) {
+    const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (const digest of context.lost) if (content.includes(digest)) return null;
+  }
+  return found;
 }
 
 export function outputOf(context: RunContext, row: Pick<StageRow, "output" | "items" | "notes">): NodeOutput {

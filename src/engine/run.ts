@@ -5,6 +5,7 @@
 import { basename, join } from "node:path";
 import type { Cache } from "../cache/cache.js";
 import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
+import type { Digest } from "../base/json.js";
 import { KEY_SCHEME } from "../cache/key.js";
 import type { PipelineGraph } from "../pipeline/model.js";
 import { Channel } from "./channel.js";
@@ -122,6 +123,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
 
   let started = false;
   let verifyHits = false;
+  let lost: Digest[] = [];
   let damage: string | null = null;
   for (let attempt = 0; ; attempt++) {
     progress = freshProgress(graph);
@@ -144,6 +146,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
       signal,
       restart: { wanted: false },
       verifyHits,
+      lost: new Set(lost),
       executed,
       finished,
       files,
@@ -163,6 +166,10 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
     }
     if (signal.aborted) break;
     if (problem instanceof CacheBroken) await cache.recover(problem);
+    else {
+      const there = await cache.objects.has([...lost, ...problem.digests]);
+      lost = [...lost, ...problem.digests].filter((digest) => !there.has(digest));
+    }
     damage = problem.message;
     verifyHits = true;
     events({ type: "restart", why: damage });

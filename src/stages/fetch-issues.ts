@@ -258,7 +258,9 @@ export const fetchIssues = itemStage<Config, Prepared>({
   precious: true,
   shape: "items",
   over: null,
-  keyConfig: ({ repo, limit, github_url, recording }) => ({ repo, limit, github_url, recorded: recording !== undefined }),
+  // A unit's own parts say all that it depends on: another limit or link rule must not ask again.
+  keyConfig: () => null,
+  stageConfig: ({ repo, limit, github_url, recording }) => ({ repo, limit, github_url, recorded: recording !== undefined }),
   identify: identifySource,
   // A queue of its own: pages behind hundreds of timelines would come last, and what they say would be asked for again.
   resource: (config) => sourceResource(config, "github-list"),

@@ -112,7 +112,9 @@ export const fetchPrFiles = itemStage<Config, Prepared>({
   precious: true,
   shape: "items",
   over: "links",
-  keyConfig: ({ github_url, recording }) => ({ github_url, recorded: recording !== undefined }),
+  // A unit's own parts say all that it depends on: another limit or link rule must not ask again.
+  keyConfig: () => null,
+  stageConfig: ({ github_url, recording }) => ({ github_url, recorded: recording !== undefined }),
   identify: identifySource,
   resource: (config) => sourceResource(config, "github"),
   prepare: async (config, _inputs, tools) => {

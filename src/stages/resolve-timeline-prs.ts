@@ -153,7 +153,9 @@ export const resolveTimelinePrs = itemStage<Config, Prepared>({
   precious: true,
   shape: "items",
   over: "issues",
-  keyConfig: ({ links, github_url, recording }) => ({ links, github_url, recorded: recording !== undefined }),
+  // A unit's own parts say all that it depends on: another limit or link rule must not ask again.
+  keyConfig: () => null,
+  stageConfig: ({ links, github_url, recording }) => ({ links, github_url, recorded: recording !== undefined }),
   identify: identifySource,
   resource: (config) => sourceResource(config, "github"),
   prepare: (config, _inputs, tools) => prepare(config, tools),

@@ -12,7 +12,7 @@ import { part } from "../cache/key.js";
 import { type Tree, treeSchema } from "../corpus/contract.js";
 import { treeRoots } from "../corpus/tree.js";
 import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
-import { type ItemRef, itemStage, type StageInputs, type StageOutput, type StageTools, type Unit } from "../engine/contract.js";
+import { type ItemRef, itemStage, type StageInputs, type StageOutput, type StageTools, type Unit, StageProblem } from "../engine/contract.js";
 import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
@@ -86,7 +86,7 @@ export const scoreStage = itemStage<Config, Prepared>({
 
 async function rulesOf(named: string, tools: StageTools): Promise<RuleSet> {
   const rules = await resolveRules(named, tools.baseFolder);
-  if (!rules.ok) throw new Error(rules.error);
+  if (!rules.ok) throw new StageProblem(rules.error);
   return rules.value;
 }
 
