@@ -6,7 +6,6 @@ import { describe, expect, test } from "vitest";
 import { fromAssembled } from "../../test/rigs/assembled-recording.js";
 import { driveStage } from "../../test/rigs/drive-stage.js";
 import { type StageToolsRig, stageToolsRig } from "../../test/rigs/stage-tools.js";
-import type { Recording } from "../github/recording.js";
 import type { FilesItem, IssueItem, IssuesMeta, LinksItem } from "../github/schema.js";
 import { selectLinks } from "../github/select.js";
 import { fetchIssues } from "./fetch-issues.js";
