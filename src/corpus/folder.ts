@@ -195,7 +195,7 @@ async function look(root: string, path: string, limits: TreeLimits, selected: Se
       path,
       absolute,
       stamp: `${facts.ino}:${facts.size}:${facts.mtimeNs}:${facts.ctimeNs}`,
-      changedAt: Number(facts.mtimeNs > facts.ctimeNs ? facts.mtimeNs : facts.ctimeNs) / 1e6,
+      changedAt: Math.max(Number(facts.mtimeNs), Number(facts.ctimeNs)) / 1e6,
     });
   }
 }

@@ -1,0 +1,195 @@
+/**
+ * Reads a data set whatever its format: it is told by its content, never by its name.
+ *
+ * A record that can't be used is reported with its number and what is wrong; the others still count, and the header says how many
+ * were left out, so that no table is ever about fewer cases than it seems.
+ */
+import { type Diagnostic, visible } from "../base/diagnostics.js";
+import { err, ok, type Result } from "../base/result.js";
+import { caseOfInstance, isInstance } from "./instances.js";
+import { isMinedFile, readMinedFile } from "./mined-file.js";
+import { Collected, describeProblem, isRaw, type Raw, type ReadResult } from "./records.js";
+import { type Case, caseSchema, DATASET_SCHEMA_VERSION, type DatasetHeader, datasetHeaderSchema } from "./schema.js";
+
+export const DATASET_FORMATS = ["mined", "dataset", "jsonl"] as const;
+export type DatasetFormat = (typeof DATASET_FORMATS)[number];
+
+/**
+ * `file`: the path as the person gave it, for messages; its last segment without extension names a set that does not name itself.
+ * The error is a diagnostic with line and column where they are known.
+ */
+export function readDataset(
+  text: string,
+  file: string,
+  format: DatasetFormat | "auto" = "auto",
+): Result<ReadResult & { readonly format: DatasetFormat }, Diagnostic> {
+  const content = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const failure = (message: string, suggestion?: string): Result<never, Diagnostic> =>
+    err({ severity: "error", file, message, ...(suggestion === undefined ? {} : { suggestion }) });
+  if (content.trim() === "")
+    return failure("the file is empty", "a data set is a mined JSON file, or JSON Lines with one case each");
+  const parsed = parse(content, file);
+  if (!parsed.ok) return parsed;
+  const found = formatOf(parsed.value);
+  if (found === null) {
+    return failure(
+      "this is no data set that can be read",
+      "expected a mined file (an object with `issues`), our own (`header` and `cases`), or JSON Lines of cases or SWE-bench instances",
+    );
+  }
+  if (format !== "auto" && format !== found) {
+    return failure(`the file's format is ${found}, not ${format}`, "leave `format` out: it is told by the content");
+  }
+  const read = readAs(parsed.value, found, file);
+  if (typeof read === "string") return failure(read);
+  if (read.dataset.cases.length === 0 && read.bad.length > 0) {
+    const first = read.bad[0];
+    return failure(`none of the ${read.bad.length} records can be used; record ${first?.record}: ${first?.what}`);
+  }
+  return ok({ ...withBadNote(read), format: found });
+}
+
+/** What a file holds: one JSON value, or records with their line numbers. */
+type Content =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "lines"; readonly records: readonly { readonly line: number; readonly value: unknown }[] };
+
+function parse(content: string, file: string): Result<Content, Diagnostic> {
+  const start = content.trimStart();
+  if (!start.startsWith("{") && !start.startsWith("[")) {
+    const message = `the file does not begin like JSON, but with ${JSON.stringify(visible(start.slice(0, 20)))}`;
+    return err({ severity: "error", file, line: 1, message, suggestion: "a data set is JSON or JSON Lines" });
+  }
+  const firstLine = /^[^\n]*/.exec(start)?.[0] ?? "";
+  // JSON Lines if the first line is whole by itself and something follows it.
+  const hasMore = start.slice(firstLine.length).trim() !== "";
+  if (hasMore && isRaw(tryParse(firstLine))) return ok({ kind: "lines", records: parseLines(content) });
+  try {
+    return ok({ kind: "value", value: JSON.parse(content) });
+  } catch (error) {
+    return err(syntaxDiagnostic(content, file, (error as Error).message));
+  }
+}
+
+const BROKEN = Symbol("not JSON");
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return BROKEN;
+  }
+}
+
+function parseLines(content: string): { line: number; value: unknown }[] {
+  const records: { line: number; value: unknown }[] = [];
+  content.split("\n").forEach((text, index) => {
+    if (text.trim() !== "") records.push({ line: index + 1, value: tryParse(text) });
+  });
+  return records;
+}
+
+function syntaxDiagnostic(content: string, file: string, reason: string): Diagnostic {
+  const position = Number(/ position (\d{1,12})/.exec(reason)?.[1] ?? (/end of JSON/.test(reason) ? content.length : Number.NaN));
+  const message = `the file is not valid JSON: ${visible(reason.replace(/ in JSON at position.*$/s, "").slice(0, 200))}`;
+  const base = { severity: "error" as const, file, message, suggestion: "was it cut off, or edited by hand?" };
+  if (!Number.isInteger(position)) return base;
+  const before = content.slice(0, position);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  const lineEnd = content.indexOf("\n", lineStart);
+  return {
+    ...base,
+    line: before.split("\n").length,
+    column: position - lineStart + 1,
+    sourceLine: content.slice(lineStart, lineEnd === -1 ? undefined : lineEnd).replace(/\r$/, ""),
+  };
+}
+
+function formatOf(content: Content): DatasetFormat | null {
+  if (content.kind === "lines") return "jsonl";
+  const { value } = content;
+  if (Array.isArray(value)) return "jsonl";
+  if (isMinedFile(value)) return "mined";
+  if (!isRaw(value)) return null;
+  if (isRaw(value.header) && Array.isArray(value.cases)) return "dataset";
+  return isInstance(value) || isCaseLike(value) ? "jsonl" : null;
+}
+
+function readAs(content: Content, format: DatasetFormat, file: string): ReadResult | string {
+  if (content.kind === "lines") return readRecords(content.records, file);
+  const { value } = content;
+  if (format === "mined" && isMinedFile(value)) return readMinedFile(value);
+  if (format === "dataset" && isRaw(value)) return readOurs(value);
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return readRecords(
+    values.map((record, index) => ({ line: index + 1, value: record })),
+    file,
+  );
+}
+
+/** `{ header, cases }`, our own form without the original's names. */
+function readOurs(value: Raw): ReadResult | string {
+  const header = datasetHeaderSchema.safeParse(value.header);
+  if (!header.success) return `header.${describeProblem(header.error)}`;
+  const values = Array.isArray(value.cases) ? (value.cases as readonly unknown[]) : [];
+  const { cases, bad } = readCases(values.map((record, index) => ({ line: index + 1, value: record })));
+  return { dataset: { header: header.data, cases }, bad, notes: [] };
+}
+
+function readRecords(records: readonly { readonly line: number; readonly value: unknown }[], file: string): ReadResult {
+  const { cases, bad } = readCases(records);
+  const repositories = new Set(cases.map(({ repository }) => repository));
+  const [repository] = repositories;
+  const name =
+    file
+      .split(/[\\/]/)
+      .at(-1)
+      ?.replace(/\.[^.]{1,10}$/, "") ?? "";
+  const header: DatasetHeader = {
+    schema_version: DATASET_SCHEMA_VERSION,
+    project_name: repositories.size === 1 && typeof repository === "string" ? repository : name || "dataset",
+    url: null,
+    scanned: null,
+    links: null,
+    extensions: null,
+    notes: [],
+    audit: [],
+  };
+  return { dataset: { header, cases }, bad, notes: [] };
+}
+
+function readCases(records: readonly { readonly line: number; readonly value: unknown }[]): Collected {
+  const collected = new Collected();
+  for (const { line, value } of records) collected.add(line, readCase(value));
+  return collected;
+}
+
+function readCase(value: unknown): Case | string {
+  if (value === BROKEN) return "it is not valid JSON";
+  if (!isRaw(value)) return "it is not an object";
+  if (isInstance(value)) return caseOfInstance(value);
+  if (!isCaseLike(value))
+    return "it is neither a case (`id`, `title`, `targets`) nor a SWE-bench instance (`instance_id`, `problem_statement`)";
+  const read = caseSchema.safeParse(value);
+  return read.success ? read.data : describeProblem(read.error);
+}
+
+function isCaseLike(value: Raw): boolean {
+  return "id" in value && ("targets" in value || "title" in value);
+}
+
+const SHOWN = 3;
+
+function withBadNote(read: ReadResult): ReadResult {
+  if (read.bad.length === 0) return read;
+  const total = read.dataset.cases.length + read.bad.length;
+  const shown = read.bad.slice(0, SHOWN).map(({ record, what }) => `record ${record}: ${what}`);
+  const rest = read.bad.length > SHOWN ? `; and ${read.bad.length - SHOWN} more` : "";
+  const note = `${read.bad.length} of ${total} records could not be used (${shown.join("; ")}${rest})`;
+  const { header } = read.dataset;
+  return {
+    ...read,
+    notes: [...read.notes, note],
+    dataset: { ...read.dataset, header: { ...header, notes: [...header.notes, note] } },
+  };
+}
