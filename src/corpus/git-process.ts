@@ -122,7 +122,7 @@ function firstComplaint(stderr: string): string {
 }
 
 function isTransient(said: string): boolean {
-  return /could not resolve host|timed out|connection (?:reset|refused)|early eof|hung up|unreachable|HTTP 5\d\d|error: 5\d\d/i.test(
+  return /could not resolve host|couldn't connect|failed to connect|could not connect|timed out|connection (?:reset|refused)|early eof|hung up|unreachable|HTTP 5\d\d|error: 5\d\d/i.test(
     said,
   );
 }
@@ -131,7 +131,8 @@ function advice(said: string): string {
   if (/could not read Username|Authentication failed|Permission denied|terminal prompts disabled/i.test(said)) {
     return ". It may not exist, or it needs credentials, which are not used here: clone it yourself and give the path of the clone";
   }
-  if (/could not resolve host|unreachable/i.test(said)) return ". Run again when there is a network";
+  if (/could not resolve host|couldn't connect|failed to connect|unreachable/i.test(said))
+    return ". Run again when there is a network";
   if (/transport '.{0,40}' not allowed/i.test(said)) return ". Use https, ssh, file or a path";
   return "";
 }

@@ -20,8 +20,9 @@ export function treePath(raw: string): Result<string, string> {
   if (/[\u0000-\u001f\u007f]/.test(raw)) return err("the path has control characters");
   if (raw.includes("\\")) return err("the path has a backslash, which is a separator on some systems");
   if (raw.includes("\ufffd")) return err("the path is not UTF-8");
-  if (raw.startsWith("/") || /^[A-Za-z]:/.test(raw)) return err("the path is absolute");
   const segments = raw.split("/").filter((segment) => segment !== "" && segment !== ".");
+  // Looked for after `./` is gone: what is left of `./C:/x` names a drive.
+  if (raw.startsWith("/") || /^[A-Za-z]:/.test(segments[0] ?? "")) return err("the path is absolute");
   if (segments.length === 0) return err("the path is empty");
   if (segments.includes("..")) return err("the path leads out of its folder");
   if (segments.some(isGitFolder)) return err("it lies in a .git folder");
