@@ -7,6 +7,7 @@
  * - a negated change: `do not change B`, `no changes needed in B`, `B is not affected`, `B n'est pas concerné`;
  * - words that exclude by themselves: `B is unrelated`, `unlikely: B`, `leave B alone`, `ignore B`.
  */
+import { isCamel } from "./tokens.js";
 import { isEntryToken, type Word } from "./words.js";
 
 export interface Mention {
@@ -49,7 +50,7 @@ export function mentions(words: readonly Word[], from: number, to: number): Ment
   for (let index = from; index < to; index++) {
     const word = words[index];
     if (word === undefined) continue;
-    if (isEntryToken(word.token)) {
+    if (isEntry(word)) {
       const out = excluded.has(index) || word.struck;
       result.push({ index, excluded: out, reason: reason && !out });
       if (!out) named = true;
@@ -66,8 +67,11 @@ function isListing(words: readonly Word[], index: number): boolean {
   return (word === "as" && (next === "well" || before === "well" || before === "such")) || (word === "see" && next === "also");
 }
 
+/** A capital at the start of a sentence makes no class name: "Instead of ...". */
 function isEntry(word: Word | undefined): boolean {
-  return word !== undefined && isEntryToken(word.token);
+  return (
+    word !== undefined && isEntryToken(word.token) && (word.token.kind !== "simple" || word.quoted || isCamel(word.token.raw))
+  );
 }
 
 /** Next word after `index` that is no conjunction or article. */
@@ -245,8 +249,8 @@ function applyNegation(words: readonly Word[], at: number, end: number, entries:
   }
   if (CHANGE_VERB.test(next.lower)) {
     const behind = excludeRun(words, index + 1, end, 6, out);
-    if (!behind && CHANGE_STATE.test(next.lower)) excludeBefore(entries, at, out);
-    else if (!behind && index === end - 1) excludeBefore(entries, at, out);
+    // "B does not need changes" and "B need not change" say it of B; "B does not update the index" describes the bug.
+    if (!behind && (/^(?:needs?|requires?)$/.test(next.lower) || index === end - 1)) excludeBefore(entries, at, out);
     return;
   }
   if (CHANGE_STATE.test(next.lower)) {

@@ -103,7 +103,10 @@ function isAcceptable(
     return separated;
   }
   if (options.place === "record" && label === null && entry.kind === "simple") return false;
-  if (label === "name" || label === "path") return true;
+  // "Location: Module docstring and imports" names no file.
+  if (label === "name" || (label === "path" && rest === undefined)) return true;
+  if (label === "path" && entry.kind === "simple") return first.quoted;
+  if (options.place === "record" && /\(/.test(entry.spellings[0] ?? "")) return false;
   const raw = entry.spellings[0] ?? "";
   const alone = rest === undefined;
   if (entry.kind === "qualified") {
