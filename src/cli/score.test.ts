@@ -238,7 +238,9 @@ describe.skipIf(!existsSync(vectors))("the original's figures", () => {
       for (const member of ["true_positives", "false_positives", "false_negatives", "precision", "recall", "f1"]) {
         expect(issue[member], `${issue.id} ${member}`).toBe(row[member]);
       }
-      expect(issue.expected_java_files).toEqual(row.expected);
+      expect(issue.expected_java_files_count).toBe(row.expected_count);
+      // The vectors leave their longest list out.
+      if (row.expected !== null) expect(issue.expected_java_files).toEqual(row.expected);
     }
     expect(compared).toBe(own.length);
   });
