@@ -11,7 +11,7 @@ import { ratios } from "./view-scores.js";
 import { isFailed, type View, type ViewRow, viewsOf } from "./views.js";
 
 /** Every outcome is named in a report, also where it never occurred: a missing word must not look like a missing count. */
-export const OUTCOMES: readonly string[] = [
+const OUTCOMES: readonly string[] = [
   "answered",
   "abstained",
   "refused",
