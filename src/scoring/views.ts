@@ -114,6 +114,6 @@ function strataOf(cases: readonly ScoredCase[]): Stratum[] {
 }
 
 function gradeRank(value: string): number {
-  const rank = LINK_GRADES.findIndex((grade) => grade === value);
+  const rank = (LINK_GRADES as readonly string[]).indexOf(value);
   return rank === -1 ? LINK_GRADES.length : rank;
 }
