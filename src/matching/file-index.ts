@@ -56,7 +56,8 @@ interface Row {
 }
 
 function indexOf(list: FileList, fold: (text: string) => string): FileIndex {
-  const exact = new Set(list.paths);
+  const files = new Set(list.paths);
+  const folding = fold("A") !== "A";
   const paths = new Map<string, string | null>();
   const bases = new Buckets();
   const names = new Buckets();
@@ -64,7 +65,7 @@ function indexOf(list: FileList, fold: (text: string) => string): FileIndex {
   const otherClasses = new Map<string, string | null>();
   const baseNames = new Map<string, string | null>();
   const extensions = new Set<string>();
-  for (const file of exact) {
+  for (const file of files) {
     const path = fold(normalisePath(file));
     put(paths, path, file);
     const base = path.slice(path.lastIndexOf("/") + 1);
@@ -90,8 +91,8 @@ function indexOf(list: FileList, fold: (text: string) => string): FileIndex {
   const index: FileIndex = {
     roots: list.roots,
     extensions,
-    size: exact.size,
-    byPath: (path) => (exact.has(path) ? path : paths.get(path)),
+    size: files.size,
+    byPath: (path) => (!folding && files.has(path) ? path : paths.get(path)),
     bySuffix: (path) => single(bases.ending(path)),
     byName: (segments) => nameOf(names.ending(segments.join("/")), segments.join("/")),
     byClass: (name) => classes.get(name) ?? (classes.has(name) ? null : otherClasses.get(name)),
