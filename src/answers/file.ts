@@ -61,7 +61,7 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
       unusable++;
       continue;
     }
-    if (source.report !== null && row.value.status === "unasked") continue;
+    if (source.report !== null && (row.value.answer_status ?? row.value.status) === "unasked") continue;
     const read = readRecord(row.value, project, numbered);
     if (typeof read === "string") {
       bad.push({ record: row.record, line: row.line, what: read });
@@ -212,7 +212,8 @@ function readRecord(record: Members, project: string | null, numbered: Numbered)
   const id = idOf(record, project, numbered);
   if (typeof id !== "string") return id.what;
   const finish = text(record.finish_reason);
-  const status = statusOf(record.status, finish);
+  // In our own reports `status` is the original's word (ok, error, dry_run) and ours stands beside it.
+  const status = statusOf(record.answer_status ?? record.status, finish);
   if (typeof status !== "string") return status.what;
   const response = responseOf(record);
   if (response === null) {
@@ -223,6 +224,10 @@ function readRecord(record: Members, project: string | null, numbered: Numbered)
   for (const name of ["backend", "repeat", "error", "usage", "seconds", "details"]) {
     const value = record[name];
     if (value !== undefined && value !== null) candidate[name] = value;
+  }
+  if (record.status === "dry_run" && record.answer_status === undefined) {
+    // The original averages such rows in as zeros, which the `seed` rules must know.
+    candidate.details = { ...(isMembers(record.details) ? record.details : {}), original_status: "dry_run" };
   }
   const prompt = text(record.prompt) ?? text(record.query);
   if (prompt !== null) candidate.prompt = prompt;

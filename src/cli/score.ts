@@ -154,12 +154,16 @@ async function answersOf(
   dataset: Dataset,
   io: Io,
 ): Promise<{ answers: readonly Answer[]; bad: LeftOut[]; notes: readonly string[] }> {
+  const { header, cases } = dataset;
+  // Records may give a bare issue number: the project completes it, or else the one case that has it.
+  const project = /^[^\s/#]+\/[^\s/#]+$/.test(header.project_name);
   const { answers, bad, notes } = readAnswers(await fileText(file, io), {
     file,
-    caseIds: dataset.cases.map(({ id }) => id),
+    ...(project ? { project: header.project_name } : { caseIds: cases.map(({ id }) => id) }),
   });
-  const lines = bad.map(({ record, what }) => `record ${record}: ${what}`);
-  for (const line of [...lines, ...notes]) io.stderr(`${file}: ${visible(line)}\n`);
+  const lines = bad.map(({ record, line, what }) => `record ${record} (line ${line}): ${what}`);
+  for (const line of lines) io.stderr(`${file}: ${visible(line)}\n`);
+  for (const note of notes) io.stderr(`${visible(note)}\n`);
   if (answers.length === 0) throw new UsageError(`${file} holds no usable answer`);
   return { answers, bad: leftOut("records that are no answers", lines), notes };
 }

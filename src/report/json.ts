@@ -7,7 +7,7 @@ import { FINAL_STATUSES } from "../answers/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "../scoring/contract.js";
 import type { Summary } from "../scoring/summary-schema.js";
 
-export const REPORT_SCHEMA_VERSION = 1;
+const REPORT_SCHEMA_VERSION = 1;
 
 export interface Cell {
   /** Unique among the cells of a report; safe as a file name. */

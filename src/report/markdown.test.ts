@@ -24,7 +24,10 @@ const keyword = { strata: { links: "keyword" } };
 const curated = { strata: { links: "curated" } };
 const cases = [
   scoredCase("acme/tool#1", viewScores(1, 0, 0), keyword),
-  scoredCase("acme/tool#2", viewScores(0, 3, 1), curated),
+  scoredCase("acme/tool#2", viewScores(0, 3, 1), {
+    ...curated,
+    predictions: [{ id: null, raw: "x", path: null, read_by: "list", rung: null, target: null, ambiguous: true }],
+  }),
   scoredCase("acme/tool#3", viewScores(0, 1, 0), {
     ...curated,
     title: "evil | <script>alert(1)</script> `x`",
@@ -73,6 +76,7 @@ describe("a run with a system and its baselines", () => {
 
   test("shows outcomes, strata apart, absent targets, and the figures against all targets", () => {
     expect(section(text, "Outcomes")).toContain("| graphrag-local | 2 | 2 | 0 | 0 | 0 |");
+    expect(section(text, "Predictions")).toContain("| graphrag-local | list 1 | none 1 | 0 | 0 |");
     expect(section(text, "By links")).toMatch(/\| keyword \| graphrag-local \| 1 \| 1\.000/);
     expect(section(text, "By links")).toMatch(/\| curated \| graphrag-local \| 1 \| 0\.000/);
     const absent = section(text, "Targets that the corpus lacks");

@@ -24,6 +24,7 @@ export function markdownReport(
     figures(ordered),
     pooled(ordered),
     outcomes(ordered),
+    rungs(ordered),
     strata(ordered),
     allTargets(ordered),
     absentTargets(ordered),
@@ -170,6 +171,27 @@ function outcomes(cells: readonly Cell[]): string {
     "## Outcomes",
     markdownTable(["backend", "n", ...shown.map((outcome) => outcome.replaceAll("_", " ")), "records left out"], rows),
     `What has no predictions scores zero, whatever the reason.${originalNote(cells)}${repeats}`,
+  ].join("\n\n");
+}
+
+/** How the text was read and matched: figures that rest on guessed names deserve another look than those that rest on paths. */
+function rungs(cells: readonly Cell[]): string {
+  const read = cells.filter(({ summary }) => Object.keys(summary.read_by).length > 0);
+  if (read.length === 0) return "";
+  const name = names(cells);
+  const counts = (of: Readonly<Record<string, number>>) =>
+    Object.entries(of)
+      .sort(([, a], [, b]) => b - a)
+      .map(([rung, n]) => `${markdownText(rung)} ${n}`)
+      .join(", ");
+  const rows = read.map((cell) => {
+    const { read_by, matched_by, ambiguous, duplicates } = cell.summary;
+    return [name(cell), counts(read_by), counts(matched_by), count(ambiguous), count(duplicates)];
+  });
+  return [
+    "## Predictions",
+    markdownTable(["backend", "read as", "matched by", "ambiguous", "duplicates"], rows, 3),
+    "An ambiguous name counts as a false prediction; a repeated file counts once.",
   ].join("\n\n");
 }
 

@@ -63,6 +63,7 @@ test("says what failed, what was not scored and what was left out", () => {
   expect(text).toContain("1 case has no target that counts: shown, not scored.");
   expect(text).toContain("The corpus lacks 1 target of 1 case.");
   expect(text).toContain("3 records were left out.");
+  expect(text).toContain("There is no corpus");
 });
 
 test("shows the expectation of a random ranking beside the draws", () => {

@@ -143,6 +143,9 @@ function notes(cells: readonly (readonly [string, Summary])[]): string[] {
     ...each(({ without_target: without }) =>
       without === 0 ? null : `${plural(without, "case has", "cases have")} no target that counts: shown, not scored.`,
     ),
+    ...each(({ in_repo_only: { enabled }, rules }) =>
+      enabled || rules === "seed" ? null : "There is no corpus: only exact paths match, and every target counts.",
+    ),
     ...each(({ absent_targets: absent, with_absent_targets: concerned }) =>
       absent === 0 ? null : `The corpus lacks ${plural(absent, "target")} of ${plural(concerned, "case")}.`,
     ),

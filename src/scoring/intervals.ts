@@ -60,7 +60,7 @@ export function pooledCounts(rows: readonly ViewRow[]): { tp: number; fp: number
   return pooled;
 }
 
-export function countsOf({ scores: { counts } }: ViewRow): { tp: number; fp: number; fn: number } {
+function countsOf({ scores: { counts } }: ViewRow): { tp: number; fp: number; fn: number } {
   return { tp: counts.true_positives, fp: counts.false_positives, fn: counts.false_negatives };
 }
 

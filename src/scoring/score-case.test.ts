@@ -207,6 +207,12 @@ describe("a baseline that draws", () => {
     expect(scored).toMatchObject({ outcome: "answered", predictions: [] });
   });
 
+  test("has no closed form where the pool is not the corpus that the truth was cut to", () => {
+    expect(scoreCase(asked([FILES[0] ?? ""]), drawn, settings({ corpus: null })).expectation).toBeNull();
+    const other = answer(JSON.stringify({ draws, pool: 5, sizes: [2] }));
+    expect(scoreCase(asked([FILES[0] ?? ""]), other, settings()).expectation).toBeNull();
+  });
+
   test("under the seed rules each draw is an answer of its own", () => {
     const scored = scoreCase(asked([FILES[0] ?? ""]), drawn, settings({ rules: builtInRules.seed }));
     expect(scored).toMatchObject({ precision: 0.25, recall: 0.5, counts: { true_positives: 0.5 } });

@@ -73,7 +73,7 @@ function strataOf({ strata, best_grade }: ScoreableCase): Record<string, string>
  * The reading of a stored answer; null where there is nothing to read. What a process had printed when it timed out or failed
  * is no answer: it is kept for people, never read.
  */
-export function readingOf(answer: Answer | null): Reading | null {
+function readingOf(answer: Answer | null): Reading | null {
   if (answer === null || !FINAL_STATUSES.has(answer.status)) return null;
   return parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
 }
@@ -106,7 +106,8 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
     draws: reading?.kind === "drawn" ? { count: reading.draws.length, pool: reading.pool, sizes: [...reading.sizes] } : null,
     all_targets: allTargets,
     in_repo_only: corpus === null ? null : { ...headline, retained: present, discarded: absent },
-    expectation: reading?.kind === "drawn" ? expectationOf(reading, present.length, measures) : null,
+    expectation:
+      reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.paths.length ?? null, measures) : null,
   };
 }
 

@@ -38,8 +38,11 @@ export function seedFigures(impacted: readonly string[], answer: Answer | null, 
     draws: drawn === null ? null : { count: drawn.draws.length, pool: drawn.pool, sizes: [...drawn.sizes] },
     all_targets: main,
     in_repo_only: inRepoOf(responses, read, measures),
+    // Targets that the corpus lacks count here and can't be drawn: the closed form knows no such case.
     expectation:
-      drawn === null ? null : expectationOf(drawn, first?.inRepo?.retained.length ?? first?.expected.length ?? 0, measures),
+      drawn === null || (first?.inRepo?.discarded.length ?? 0) > 0
+        ? null
+        : expectationOf(drawn, first?.expected.length ?? 0, corpus?.paths.length ?? null, measures),
   };
 }
 

@@ -100,6 +100,13 @@ export const summarySchema = z.object({
   all_targets: viewSchema,
   /** By name of the stratum, then by its value. */
   strata: z.record(z.string(), z.record(z.string(), viewSchema)),
+  /** Names that several files bear, and repetitions of a file, over the headline's cases (means over draws and repeats). */
+  ambiguous: z.number(),
+  duplicates: z.number(),
+  /** Predictions of all answers to cases with a target, by the parser rung that read them and by the rung that matched them. */
+  read_by: z.record(z.string(), z.number()),
+  /** `none`: resolved to no file. */
+  matched_by: z.record(z.string(), z.number()),
   /** Closed-form expectation of each measure, where the backend draws at random; null where no formula is known. */
   expectation: z.record(z.string(), z.number().nullable()).nullable(),
   /** How the intervals were made; null = there are none. */

@@ -219,6 +219,18 @@ test("Wilson intervals only where each case says yes or no", () => {
   expect(summaryOf(drawn, {}, asked).measures["Hit@1"]).not.toHaveProperty("wilson");
 });
 
+test("predictions are counted by how they were read and matched", () => {
+  const prediction = { id: null, raw: "x", path: null, target: null, ambiguous: false };
+  const predictions = [
+    { ...prediction, read_by: "json" as const, rung: "path" as const },
+    { ...prediction, read_by: "json" as const, rung: null },
+  ];
+  const scores = viewScores(1, 1, 0);
+  const counted = { ...scores, counts: { ...scores.counts, ambiguous: 1, duplicates: 2 } };
+  const summary = summaryOf([scoredCase("a", counted, { predictions }), scoredCase("b", counted)]);
+  expect(summary).toMatchObject({ read_by: { json: 2 }, matched_by: { path: 1, none: 1 }, ambiguous: 2, duplicates: 4 });
+});
+
 test("time and cost are summed over the answers that tell them", () => {
   const cases = [
     scoredCase("a", viewScores(1, 0, 0), { seconds: 1.5, usage: { cost_usd: 0.25 } }),

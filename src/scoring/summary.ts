@@ -4,14 +4,14 @@
  */
 import { ANSWER_STATUSES } from "../answers/schema.js";
 import type { Measure } from "../measures/contract.js";
-import type { IntervalRow, ScoredCase, ScoreMeta } from "./contract.js";
+import type { Counts, IntervalRow, ScoredCase, ScoredPrediction, ScoreMeta } from "./contract.js";
 import { type BootstrapSettings, pointOf, pooledCounts, type RatioName } from "./intervals.js";
 import type { Confidence95, MeasureSummary, Micro, Summary, ViewSummary } from "./summary-schema.js";
 import { ratios } from "./view-scores.js";
 import { isFailed, type View, type ViewRow, viewsOf } from "./views.js";
 
 /** Every outcome is named in a report, also where it never occurred: a missing word must not look like a missing count. */
-export const OUTCOMES: readonly string[] = [
+const OUTCOMES: readonly string[] = [
   "answered",
   "abstained",
   "refused",
@@ -72,6 +72,10 @@ export function summarise(
     without_failed: views.has("without_failed") ? summaryOf("without_failed") : null,
     all_targets: summaryOf("all_targets"),
     strata: strata(views, summaryOf),
+    ambiguous: sumOf(views.get("headline"), "ambiguous"),
+    duplicates: sumOf(views.get("headline"), "duplicates"),
+    read_by: predictionsBy(withTarget, ({ read_by }) => read_by),
+    matched_by: predictionsBy(withTarget, ({ rung }) => rung ?? "none"),
     expectation: expectationOf(views.get("headline")?.rows ?? [], measures),
     bootstrap: bootstrapped === null ? null : { ...bootstrapped.settings },
     seconds: totalOf(cases, ({ seconds }) => seconds),
@@ -186,6 +190,24 @@ function inRepoSummary(
 function outcomesOf(cases: readonly ScoredCase[]): Record<string, number> {
   const counts = new Map(OUTCOMES.map((outcome) => [outcome, 0]));
   for (const { outcome } of cases) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+function sumOf(view: View | undefined, name: keyof Counts): number {
+  return (view?.rows ?? []).reduce((sum, row) => sum + row.scores.counts[name], 0);
+}
+
+/** Only the rungs that occur, in order of first use. */
+function predictionsBy(
+  groups: ReadonlyMap<string, readonly ScoredCase[]>,
+  of: (prediction: ScoredPrediction) => string,
+): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const answers of groups.values()) {
+    for (const { predictions } of answers) {
+      for (const prediction of predictions) counts.set(of(prediction), (counts.get(of(prediction)) ?? 0) + 1);
+    }
+  }
   return Object.fromEntries(counts);
 }
 

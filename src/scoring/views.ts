@@ -13,6 +13,7 @@
  * The `seed` rules keep the original's denominators: failed and unasked cases are left out of every view.
  */
 import { FINAL_STATUSES } from "../answers/schema.js";
+import { LINK_GRADES } from "../dataset/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "./contract.js";
 import { meanScores } from "./view-scores.js";
 
@@ -88,14 +89,14 @@ function rowsOf(cases: readonly ScoredCase[], of: (scored: ScoredCase) => ViewSc
   }));
 }
 
-export interface Stratum {
+interface Stratum {
   readonly name: string;
   readonly value: string;
   readonly members: readonly ScoredCase[];
 }
 
-/** Strata in order of name, then of first appearance in the data set. */
-export function strataOf(cases: readonly ScoredCase[]): Stratum[] {
+/** Strata in order of name, then of first appearance in the data set; grades of links best first. */
+function strataOf(cases: readonly ScoredCase[]): Stratum[] {
   const strata = new Map<string, Map<string, ScoredCase[]>>();
   for (const scored of cases) {
     for (const [name, value] of Object.entries(scored.strata)) {
@@ -106,7 +107,13 @@ export function strataOf(cases: readonly ScoredCase[]): Stratum[] {
       members.push(scored);
     }
   }
-  return [...strata.keys()]
-    .sort()
-    .flatMap((name) => [...(strata.get(name) ?? [])].map(([value, members]) => ({ name, value, members })));
+  return [...strata.keys()].sort().flatMap((name) => {
+    const values = [...(strata.get(name) ?? [])].map(([value, members]) => ({ name, value, members }));
+    return name === "links" ? values.sort((a, b) => gradeRank(a.value) - gradeRank(b.value)) : values;
+  });
+}
+
+function gradeRank(value: string): number {
+  const rank = (LINK_GRADES as readonly string[]).indexOf(value);
+  return rank === -1 ? LINK_GRADES.length : rank;
 }

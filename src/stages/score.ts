@@ -55,7 +55,7 @@ interface ScoreWork {
 const answersMetaSchema = z.object({
   name: z.string().nullish().catch(null),
   kind: z.string().nullish().catch(null),
-  identity: z.unknown(),
+  identity: z.unknown().optional(),
   notes: z.array(z.string()).catch([]),
   left_out: z.array(z.object({ what: z.string(), count: z.number(), examples: z.array(z.string()) })).catch([]),
 });
