@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references in pipeline files are the subject here
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { check, graphOf, mistakesOf } from "../../test/rigs/pipeline-marks.js";
