@@ -17,7 +17,7 @@ import { configureCells } from "./nodes.js";
 import { Parameters } from "./params.js";
 import { substitute } from "./references.js";
 import { type RawStage, readStage, recogniseKeys } from "./stage.js";
-import type { Member } from "./tree.js";
+import { type Member, placeOf } from "./tree.js";
 import { code, found, listed } from "./words.js";
 import { readYaml } from "./yaml.js";
 
@@ -88,7 +88,7 @@ function readName(written: Member | undefined, file: string, parameters: Paramet
   if (value.type === "unknown") return stemOf(file);
   const text = value.type === "scalar" && value.value !== null ? value.text.trim() : "";
   if (value.origin?.hidden !== true && text.length > 0 && text.length <= 100 && !/[\n\r]/.test(text)) return text;
-  const span = value.type === "scalar" && value.span.end > value.span.start ? value.span : written.keySpan;
+  const span = placeOf({ keySpan: written.keySpan, value });
   mistakes.error(span, `${code("name")}: expected a text of one line and at most 100 characters, found ${found(value)}`);
   return stemOf(file);
 }

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { nearest } from "../base/nearest.js";
 import type { Mistakes, Span } from "./mistakes.js";
 import { keysAt, literalsAt } from "./schema-walk.js";
-import { hasUnknown, type MapNode, member, type SourceNode } from "./tree.js";
+import { hasUnknown, type MapNode, type Member, member, type SourceNode } from "./tree.js";
 import { code, found, listed, quoted } from "./words.js";
 
 /** What zod is told to say where a schema has no message of its own; such an issue gets its words here. */
@@ -39,9 +39,9 @@ function locate({ root, home }: IssueContext, path: Path): Located {
     if (node !== root) holder = keySpan ?? node.span;
     keySpan = undefined;
     if (node.type === "map") {
-      const found: ReturnType<typeof member> = member(node, String(step));
-      keySpan = found?.keySpan;
-      node = found?.value;
+      const hit: Member | undefined = member(node, String(step));
+      keySpan = hit?.valueSpan ?? hit?.keySpan;
+      node = hit?.value;
     } else node = node.type === "list" ? node.items[Number(step)] : undefined;
   }
   return { node, keySpan, holder, unknown: node?.type === "unknown" };
@@ -139,7 +139,8 @@ function explainUnion(issue: Issue & { code: "invalid_union" }, path: Path, loca
       return;
     }
     const near = node.type === "scalar" && typeof node.value === "string" ? nearest(node.value, options) : undefined;
-    say(
+    context.mistakes.error(
+      span,
       `there is no ${code(issue.discriminator)} ${shown(node)}`,
       near === undefined ? `there are ${listed(options, "and")}` : `did you mean ${code(near)}?`,
     );
@@ -241,6 +242,7 @@ function bound(origin: string, limit: number | bigint, how: string, exact: boole
   if (origin === "string") return limit === 1 && how === "at least" ? "text that is not empty" : `text of ${amount} characters`;
   if (origin === "array" || origin === "set") return `a list of ${amount} item${limit === 1 ? "" : "s"}`;
   if (origin === "object" || origin === "map") return `a mapping of ${amount} members`;
+  if (how === "more than") return `a number greater than ${limit}`;
   return `a number of ${amount}`;
 }
 

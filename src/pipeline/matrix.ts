@@ -11,7 +11,7 @@ import { safeLabel, uniqueLabels } from "./names.js";
 import { type Scope, substitute } from "./references.js";
 import { takesKey } from "./schema-walk.js";
 import type { RawStage } from "./stage.js";
-import { type MapNode, type Member, member, type SourceNode, toJson } from "./tree.js";
+import { type MapNode, type Member, member, placeOf, type SourceNode, toJson } from "./tree.js";
 import { code, found } from "./words.js";
 
 export const MAX_CELLS = 1000;
@@ -26,6 +26,8 @@ export interface AxisCell {
 export interface Axis {
   readonly stage: string;
   readonly keys: readonly string[];
+  /** Its keys could not be read: what `with` lacks may have been meant to come from it. */
+  readonly broken: boolean;
   readonly cells: readonly AxisCell[];
 }
 
@@ -41,7 +43,12 @@ export function readAxis(stage: RawStage, scope: Scope, schema: z.ZodType | null
   const { keySpan } = stage.matrix;
   // The keys must stand in the file: they decide what `with` may hold. Their values may be references.
   const matrix = stage.matrix.value;
-  const broken = (keys: readonly string[]): Axis => ({ stage: stage.name, keys, cells: [unknownCell(keys, stage)] });
+  const broken = (keys: readonly string[]): Axis => ({
+    stage: stage.name,
+    keys,
+    broken: keys.length === 0,
+    cells: [unknownCell(keys, stage)],
+  });
   if (matrix.type !== "map") {
     if (matrix.type !== "unknown") {
       mistakes.error(
@@ -75,6 +82,7 @@ export function readAxis(stage: RawStage, scope: Scope, schema: z.ZodType | null
   return {
     stage: stage.name,
     keys,
+    broken: false,
     cells: cells.map((cell, index) => ({
       label: labels[index] ?? "cell",
       values: new Map(cell.map((choice) => [choice.member.key, choice.member])),
@@ -111,7 +119,7 @@ function readDimension(each: Member, schema: z.ZodType | null, mistakes: Mistake
   const unknown: Choice = { member: { key, keySpan, value: { type: "unknown", span: value.span } }, label: key };
   if (value.type === "unknown") return [unknown];
   if (value.type !== "list" || value.items.length === 0) {
-    const place = value.type === "scalar" && value.span.end > value.span.start ? value.span : keySpan;
+    const place = value.type === "list" ? keySpan : placeOf(each);
     const advice = value.type === "scalar" ? `write it as a list: ${key}: [value, value]` : "give it at least one value";
     mistakes.error(place, `${code(key)} in ${code("matrix")}: expected a list of values, found ${found(value)}`, advice);
     return [unknown];
@@ -129,7 +137,8 @@ function readDimension(each: Member, schema: z.ZodType | null, mistakes: Mistake
   return value.items.map((item, index) => ({
     member: {
       key,
-      keySpan: item.span.end > item.span.start ? keySpan : keySpan,
+      keySpan,
+      valueSpan: item.span.end > item.span.start ? item.span : value.span,
       value: withoutName(item, key, schema, mistakes),
     },
     label: labels[index] ?? key,

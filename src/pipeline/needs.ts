@@ -34,14 +34,21 @@ export function resolveNeeds(
   const resolved = new Map<string, readonly ResolvedNeed[]>();
   const unsure = new Set<string>();
   const circling = new Set(circles.flat());
+  const reported = new Set(
+    circles.flatMap((circle) => circle.map((name, index) => edge(name, circle[(index + 1) % circle.length] ?? name))),
+  );
   for (const name of order) {
     const stage = stages.get(name);
     if (stage === undefined) continue;
-    const { list, sound } = resolveStage(stage, stages, names, kinds, mistakes);
+    const { list, sound } = resolveStage(stage, stages, names, kinds, reported, mistakes);
     resolved.set(name, list);
     if (!sound || circling.has(name) || stage.needs.some((need) => unsure.has(need.name))) unsure.add(name);
   }
   return { needs: resolved, order, unsure };
+}
+
+function edge(from: string, to: string): string {
+  return `${from}\n${to}`;
 }
 
 function reportCircle(circle: readonly string[], stages: ReadonlyMap<string, RawStage>, mistakes: Mistakes): void {
@@ -58,11 +65,13 @@ function resolveStage(
   stages: ReadonlyMap<string, RawStage>,
   names: ReadonlySet<string>,
   kinds: Kinds,
+  reported: ReadonlySet<string>,
   mistakes: Mistakes,
 ): { list: ResolvedNeed[]; sound: boolean } {
   const kind = stage.uses === null ? undefined : kinds.get(stage.uses.kind);
   const list: ResolvedNeed[] = [];
   const byType = new Map<string, string>();
+  const misfits = new Set<string>();
   let sound = stage.needsSound;
   for (const need of stage.needs) {
     const other = stages.get(need.name);
@@ -81,6 +90,12 @@ function resolveStage(
     const arity = Object.hasOwn(kind.consumes, type) ? kind.consumes[type] : undefined;
     list.push({ stage: need.name, mode: arity === "many" || arity === "some" ? "join" : "pair" });
     if (arity === undefined) {
+      // A need that closes a circle is a mistake already, whatever it gives.
+      if (reported.has(edge(stage.name, need.name))) {
+        sound = false;
+        continue;
+      }
+      misfits.add(need.name);
       const uses = Object.keys(kind.consumes);
       const wanted = uses.length === 0 ? "it needs no stage" : `it takes ${listed(uses, "and")}`;
       mistakes.error(
@@ -99,7 +114,8 @@ function resolveStage(
   }
   if (sound && kind !== undefined) {
     for (const [type, arity] of Object.entries(kind.consumes)) {
-      if ((arity === "one" || arity === "some") && !byType.has(type)) reportMissing(stage, kind, type, stages, kinds, mistakes);
+      if ((arity === "one" || arity === "some") && !byType.has(type))
+        reportMissing(stage, kind, type, misfits, stages, kinds, mistakes);
     }
   }
   return { list, sound };
@@ -122,6 +138,7 @@ function reportMissing(
   stage: RawStage,
   kind: StageKindInfo,
   type: string,
+  misfits: ReadonlySet<string>,
   stages: ReadonlyMap<string, RawStage>,
   kinds: Kinds,
   mistakes: Mistakes,
@@ -142,9 +159,9 @@ function reportMissing(
     return;
   }
   const names = producers.map(({ name }) => name);
-  const present = stage.needs.map(({ name }) => name);
+  const present = stage.needs.map(({ name }) => name).filter((name) => !misfits.has(name));
   const written = present.length === 0 ? `needs: ${only.name}` : `needs: [${[...present, only.name].join(", ")}]`;
-  const change = present.length === 0 ? "add" : "write";
+  const change = stage.needs.length === 0 ? "add" : "write";
   mistakes.error(
     stage.needsSpan,
     message,

@@ -59,7 +59,7 @@ function configure(cell: Cell, used: ReadonlySet<string>, context: StageContext)
   const options = stage.options.map((each) => ({ ...each, value: substitute(each.value, scope) }));
   const common = readOptions(options, kind, scope.mistakes);
   const tree = withCell(substitute(stage.with, scope), cell, used, context, scope);
-  if (kind === null || tree === null) return null;
+  if (kind === null || tree === null || context.own?.broken === true) return null;
   const { mistakes } = scope;
   const config = validate({ schema: kind.config, kind: kind.kind, root: tree, home: stage.withSpan, mistakes });
   if (config !== null) checkWrites(config, tree, kind, context, scope);

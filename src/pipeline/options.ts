@@ -1,7 +1,7 @@
 /** The options that are common to every stage, and durations. */
 import type { Mistakes } from "./mistakes.js";
 import type { CommonOptions, StageKindInfo } from "./model.js";
-import type { Member, SourceNode } from "./tree.js";
+import { type Member, placeOf, type SourceNode } from "./tree.js";
 import { code, found } from "./words.js";
 
 export const DEFAULT_OPTIONS: CommonOptions = {
@@ -47,8 +47,11 @@ export function readOptions(members: readonly Member[], kind: StageKindInfo | nu
     if (value.type === "unknown") continue;
     const problem = readOption(key, value, options);
     if (problem === null) continue;
-    const span = value.span.end > value.span.start && value.type !== "map" ? value.span : keySpan;
-    mistakes.error(span, `${code(key)}: expected ${problem.expected}, found ${found(value)}`, problem.advice);
+    mistakes.error(
+      placeOf({ keySpan, value }),
+      `${code(key)}: expected ${problem.expected}, found ${found(value)}`,
+      problem.advice,
+    );
   }
   return options;
 }

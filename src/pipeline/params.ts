@@ -196,18 +196,20 @@ export class Parameters {
   /** All values, for the graph; reports those that must be set and are not, and warns of those that nothing uses. */
   finish(): Readonly<Record<string, Json>> {
     const entries: [string, Json][] = [];
-    for (const declared of this.#declared?.members ?? []) {
-      const value = this.#value(declared);
+    const declared = this.#declared?.members ?? [];
+    for (const each of declared) {
+      const value = this.#value(each);
       const json = value === null || value === "open" ? undefined : toJson(value.node);
-      if (json !== undefined) entries.push([declared.key, json]);
-      // After other mistakes this would be noise: the reference may be the one that is misspelt.
-      if (!this.#used.has(declared.key) && this.#mistakes.errors === 0) {
-        this.#mistakes.warning(
-          declared.keySpan,
-          `nothing uses the parameter ${code(declared.key)}`,
-          `refer to it as \${params.${declared.key}}, or remove it`,
-        );
-      }
+      if (json !== undefined) entries.push([each.key, json]);
+    }
+    // After other mistakes this would be noise: the reference may be the one that is misspelt.
+    const unused = this.#mistakes.errors === 0 ? declared.filter(({ key }) => !this.#used.has(key)) : [];
+    for (const { key, keySpan } of unused) {
+      this.#mistakes.warning(
+        keySpan,
+        `nothing uses the parameter ${code(key)}`,
+        `refer to it as \${params.${key}}, or remove it`,
+      );
     }
     return Object.fromEntries(entries);
   }

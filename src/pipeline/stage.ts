@@ -3,7 +3,7 @@ import { nearest } from "../base/nearest.js";
 import type { Mistakes, Span } from "./mistakes.js";
 import { isReserved } from "./names.js";
 import { splitReferences } from "./references.js";
-import type { MapNode, Member, SourceNode } from "./tree.js";
+import { type MapNode, type Member, placeOf, type SourceNode } from "./tree.js";
 import { code, found, listed } from "./words.js";
 
 export const OPTION_KEYS = ["retry", "timeout", "concurrency", "resource", "allow_failures", "freshness"] as const;
@@ -64,7 +64,7 @@ export function readStage({ key, keySpan, value }: Member, mistakes: Mistakes): 
   if (value.type === "unknown") return null;
   if (value.type !== "map") {
     mistakes.error(
-      value.span.end > value.span.start ? value.span : keySpan,
+      placeOf({ keySpan, value }),
       `the stage ${code(key)} must be a mapping with ${code("uses")}, found ${found(value)}`,
       "write `uses: KIND` below the stage's name",
     );
@@ -117,10 +117,7 @@ function readUses(stage: string, stageSpan: Span, uses: Member | undefined, mist
   const { value, keySpan } = uses;
   if (value.type === "unknown") return null;
   if (value.type !== "scalar" || typeof value.value !== "string" || value.value === "") {
-    mistakes.error(
-      value.span.end > value.span.start ? value.span : keySpan,
-      `${code("uses")}: expected the name of a stage kind, found ${found(value)}`,
-    );
+    mistakes.error(placeOf({ keySpan, value }), `${code("uses")}: expected the name of a stage kind, found ${found(value)}`);
     return null;
   }
   if (splitReferences(value.value).some(({ type }) => type !== "text")) {

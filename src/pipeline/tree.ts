@@ -34,6 +34,8 @@ export interface ListNode extends Place {
 export interface Member {
   readonly key: string;
   readonly keySpan: Span;
+  /** Where the value stands if not beside the key: a cell's value in the list of its matrix. */
+  readonly valueSpan?: Span;
   readonly value: SourceNode;
 }
 export interface MapNode extends Place {
@@ -48,6 +50,11 @@ export type SourceNode = ScalarNode | ListNode | MapNode | UnknownNode;
 
 export function member(map: MapNode, key: string): Member | undefined {
   return map.members.find((candidate) => candidate.key === key);
+}
+
+/** Where a wrong value is pointed at: itself, or its key if it is a mapping (long, and not what is wrong) or there is no text. */
+export function placeOf({ keySpan, value }: Pick<Member, "keySpan" | "value">): Span {
+  return value.type === "map" || value.span.end <= value.span.start ? keySpan : value.span;
 }
 
 /** An unknown value is undefined: left out of a mapping, `null` in a list (whose length must not change). */
