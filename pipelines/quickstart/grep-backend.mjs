@@ -5,7 +5,12 @@ import { join, relative, sep } from "node:path";
 
 const corpus = process.argv[2];
 const [title = ""] = readFileSync(0, "utf8").split("\n");
-const words = new Set(title.split(/[^A-Za-z0-9_]+/).filter((word) => word.length > 3).map((word) => word.toLowerCase()));
+const words = new Set(
+  title
+    .split(/[^A-Za-z0-9_]+/)
+    .filter((word) => word.length > 3)
+    .map((word) => word.toLowerCase()),
+);
 
 const found = readdirSync(corpus, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())

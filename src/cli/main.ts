@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command line: finds the command, hands it the outside world, turns its result into an exit code. */
+import { setMaxListeners } from "node:events";
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cac } from "cac";
@@ -17,7 +18,10 @@ const COMMANDS: Readonly<
   explain: { load: () => import("./explain.js"), summary: "Show a key's parts, and which differ from the last run" },
   status: { load: () => import("./status.js"), summary: "Show runs: running, finished, resumable" },
   dag: { load: () => import("./dag.js"), summary: "Draw a pipeline" },
-  score: { load: async () => ({ command: (await import("./score.js")).scoreCommand }), summary: "Score an answers file against a data set, without a pipeline" },
+  score: {
+    load: async () => ({ command: (await import("./score.js")).scoreCommand }),
+    summary: "Score an answers file against a data set, without a pipeline",
+  },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };
@@ -106,6 +110,8 @@ async function help(command: Command): Promise<string> {
 
 function processIo(): Io {
   const controller = new AbortController();
+  // Every unit at work listens to it; the default warns of a leak at eleven.
+  setMaxListeners(0, controller.signal);
   const interrupt = () => {
     // The second one means it: leave at once. Finished answers are on disk already.
     if (controller.signal.aborted) process.exit(EXIT.interrupted);

@@ -125,7 +125,7 @@ export async function loadInputs(inputs: readonly NodeInput[]): Promise<StageInp
 
 /** A row may be used: it is fresh, not forced, and (after damage) the bytes behind it are intact. */
 export async function isUsable(context: RunContext, node: StageNode, row: ActionRow): Promise<boolean> {
-  const { options, cache, world } = context;
+  const { options, world } = context;
   if ((options.forced.has(node.id) || options.refreshed.has(node.id)) && row.at < options.startedAt) return false;
   const freshness = node.common.freshness;
   if (freshness === "always" && row.at < options.startedAt) return false;
@@ -390,7 +390,8 @@ async function runItems(
     const ordered = pass.inOrder(over === null ? null : (await over.output.load()).items);
     const failures = pass.failures();
     if (failures.tooMany && failures.withoutItems > 0) throw new NoOutput("failed", failures.message);
-    const meta = kind.finish === undefined ? null : await kind.finish(prepared, ordered.items, tools, await loadInputs(inOrder(over)));
+    const meta =
+      kind.finish === undefined ? null : await kind.finish(prepared, ordered.items, tools, await loadInputs(inOrder(over)));
     const parts = stageParts(kind, open.own, inOrder(over));
     const row = await storeStage(context, kind, parts, ordered.items, meta, {
       trace: ordered.trace,

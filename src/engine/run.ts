@@ -3,9 +3,9 @@
  * and the lock file at the end.
  */
 import { basename, join } from "node:path";
+import type { Digest } from "../base/json.js";
 import type { Cache } from "../cache/cache.js";
 import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
-import type { Digest } from "../base/json.js";
 import { KEY_SCHEME } from "../cache/key.js";
 import type { PipelineGraph } from "../pipeline/model.js";
 import { Channel } from "./channel.js";

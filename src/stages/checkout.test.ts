@@ -162,7 +162,9 @@ describe("git", () => {
     expect(tools.warnings.join("\n")).toMatch(
       /1 of 5 cases have no base commit.*\n.*1 of 5 cases have a base commit that is no full/,
     );
-    expect(await checkout.finish?.(prepared, [], tools)).toMatchObject({ notes: [expect.any(String), expect.any(String)] });
+    expect(await checkout.finish?.(prepared, [], tools, stageInputs({}))).toMatchObject({
+      notes: [expect.any(String), expect.any(String)],
+    });
   });
 
   test("a unit that is executed again stores everything again", async () => {

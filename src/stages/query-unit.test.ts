@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryTree } from "../../test/rigs/memory-corpus.js";
 import { A, issue, plan, puppet, said, tree } from "../../test/rigs/query-stage.js";
-import { stageToolsRig } from "../../test/rigs/stage-tools.js";
+import { stageInputs, stageToolsRig } from "../../test/rigs/stage-tools.js";
 import { answerSchema } from "../answers/schema.js";
 import type { Question, RawAnswer } from "../backends/contract.js";
 import { answersMetaSchema } from "./answer-meta.js";
@@ -200,7 +200,7 @@ describe("the whole output", () => {
       cases: [],
       trees: [tree],
     });
-    const meta = answersMetaSchema.parse(await stage.finish?.(prepared, [], tools));
+    const meta = answersMetaSchema.parse(await stage.finish?.(prepared, [], tools, stageInputs({})));
     expect(meta).toEqual({
       kind: "bm25",
       name: "lexical",

@@ -53,7 +53,10 @@ export async function stageKinds(from: {
   return ok(new Map([...builtIn(backends).map((kind) => [kind.kind, kind] as const), ...own]));
 }
 
-async function loadModule(path: string, folder: string): Promise<Result<{ stage: StageKind } | { backend: AnyBackendKind }, string>> {
+async function loadModule(
+  path: string,
+  folder: string,
+): Promise<Result<{ stage: StageKind } | { backend: AnyBackendKind }, string>> {
   let exported: unknown;
   try {
     const module: { default?: unknown } = await import(pathToFileURL(join(folder, path)).href);
@@ -73,5 +76,7 @@ async function loadModule(path: string, folder: string): Promise<Result<{ stage:
       return ok({ backend: { ...(kind as AnyBackendKind), kind: path } });
     }
   }
-  return err(`${path} has no default export that is a stage kind (shape: "items" or "whole") or a backend kind (open, identityOf)`);
+  return err(
+    `${path} has no default export that is a stage kind (shape: "items" or "whole") or a backend kind (open, identityOf)`,
+  );
 }

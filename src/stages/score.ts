@@ -12,7 +12,15 @@ import { part } from "../cache/key.js";
 import { type Tree, treeSchema } from "../corpus/contract.js";
 import { treeRoots } from "../corpus/tree.js";
 import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
-import { type ItemRef, itemStage, type StageInputs, type StageOutput, type StageTools, type Unit, StageProblem } from "../engine/contract.js";
+import {
+  type ItemRef,
+  itemStage,
+  type StageInputs,
+  type StageOutput,
+  StageProblem,
+  type StageTools,
+  type Unit,
+} from "../engine/contract.js";
 import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";

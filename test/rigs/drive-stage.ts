@@ -69,7 +69,7 @@ export async function driveStage(
     for (const unit of stage.units?.(prepared, ref, values[index]) ?? []) await run(unit);
   }
   const refs = tools.output(items).items;
-  const meta: Json = (await stage.finish?.(prepared, refs, tools)) ?? null;
+  const meta: Json = (await stage.finish?.(prepared, refs, tools, inputs)) ?? null;
   await stage.close?.(prepared);
   return { output: tools.output(items, meta), items, outcomes, units };
 }
