@@ -54,7 +54,7 @@ export interface Pages {
   readonly cut: boolean;
 }
 
-export type Parameters = Readonly<Record<string, string | number>>;
+type Parameters = Readonly<Record<string, string | number>>;
 
 export interface GitHubClient {
   /** One request. `route` is a path template such as `/repos/{owner}/{repo}/issues`. */
@@ -180,8 +180,7 @@ class LayeredClient implements GitHubClient {
       if (!Array.isArray(data))
         return err(damaged(`${shownRoute(route, parameters)}: a list was expected and something else came`));
       const content = JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value));
-      if (data.length > 0 && content === before)
-        return err(damaged(`${shownRoute(route, parameters)}: page ${page} repeats the page before it`));
+      if (content === before) return err(damaged(`${shownRoute(route, parameters)}: page ${page} repeats the page before it`));
       before = content;
       elements.push(...data);
       if (next === null) return ok({ elements, cut: false });
@@ -263,7 +262,7 @@ function shownRoute(route: string, parameters: Parameters): string {
  * The next page's own query members, taken from the `Link` header. Only they are taken: GitHub's link has another path
  * (`/repositories/123/...`), and a link to another server, or one without a position, is a mistake of whoever sent it.
  */
-export function nextQuery(link: string | null, api: string): Result<Readonly<Record<string, string>> | null, string> {
+function nextQuery(link: string | null, api: string): Result<Readonly<Record<string, string>> | null, string> {
   if (link === null) return ok(null);
   const next = link
     .slice(0, 10_000)
