@@ -144,6 +144,25 @@ export function stripLogs(text: string): string {
     .join("\n");
 }
 
+const BLOCK_TAGS =
+  /<\/?(?:li|ul|ol|p|br|div|tr|td|th|table|tbody|thead|h[1-6]|files?|paths?|class|classes|items?|entry|entries|locations?|predictions?|results?|output|response|answers?)(?:\s[^<>\n]{0,200})?\/?>/gi;
+const INLINE_TAGS = /<\/?[a-zA-Z][a-zA-Z0-9-]{0,30}(?:\s[^<>\n]{0,200})?\/?>/g;
+const EXPLAINING_TAGS =
+  /<(reason|reasons|explanation|justification|description|rationale|snippet|evidence|notes?|code_snippet)>[^<]{0,20000}<\/\1>/gi;
+const ATTRIBUTES =
+  /<(?:file|class|path|location|item|entry)\s{1,5}(?:path|file|name|src|href|class)\s?=\s?"([^"<>\n]{1,500})"[^<>\n]{0,200}>/gi;
+
+/** Markup that isn't markdown: list tags become lines, explaining tags go with what they hold, `\boxed{x}` is x. */
+export function stripMarkup(text: string): string {
+  if (!/[<\\]/.test(text)) return text;
+  return text
+    .replace(EXPLAINING_TAGS, " ")
+    .replace(ATTRIBUTES, "\n$1\n")
+    .replace(BLOCK_TAGS, "\n")
+    .replace(INLINE_TAGS, "")
+    .replace(/\\(?:boxed|texttt|text)\{([^{}\n]{1,500})\}/g, "$1");
+}
+
 function stripHtmlComments(text: string): string {
   const kept: string[] = [];
   let from = 0;

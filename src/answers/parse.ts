@@ -7,9 +7,10 @@
  */
 import { readBlocks } from "./blocks.js";
 import { readDiffs } from "./diff.js";
+import { fieldToken, type RawEntry } from "./json-entry.js";
 import { type Found, type JsonNode, parseJsonAt, parseJsonWhole, scanJson } from "./json-scan.js";
-import { fieldToken, type JsonShape, type RawEntry, readShape } from "./json-shapes.js";
-import { isEchoOf, plainText, searchResponse, stripCitations, stripEcho, stripLogs } from "./noise.js";
+import { type JsonShape, readShape } from "./json-shapes.js";
+import { isEchoOf, plainText, searchResponse, stripCitations, stripEcho, stripLogs, stripMarkup } from "./noise.js";
 import { classifyEmpty } from "./refusals.js";
 import type { AnswerParser, Entry, ParseContext, ReadBy, Reading } from "./schema.js";
 import { readText } from "./text-rungs.js";
@@ -51,7 +52,7 @@ function read(response: string, context: ParseContext, nesting: number): Reading
     });
     if (entries.length > 0) return answered(entries.map((entry) => toEntry(entry, "diff")));
   }
-  const words = readText(diffs.rest, context.truncated);
+  const words = readText(stripMarkup(diffs.rest), context.truncated);
   if (words.length > 0) return answered(words.map((entry) => toEntry(entry, entry.readBy)));
   const empty = classifyEmpty(clean);
   if (empty !== null) return empty;

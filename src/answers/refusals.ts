@@ -14,6 +14,7 @@ const ABSTAIN: readonly RegExp[] = [
   /\bunable to (?:answer|find|identify|locate|determine|pinpoint|tell)\b/i,
   /\bno (?:(?:relevant|such|matching|related|specific|impacted|affected|java|source|suitable|further|sufficient|applicable|code|existing) ){0,3}(?:context|information|data|documents?|files?|class|classes|paths?|results?|matches|match|candidates?|answer|evidence|locations?|code changes?|changes?)\b/i,
   /\b(?:could|can|did|do|does|would|was|were|is|are)(?: ?n['’]t| not|not) (?:\w{1,15} ){0,2}(?:find|found|identify|locate|determine|pinpoint|answer|tell|know|see any|have enough|contain|provide enough|mention|able to (?:find|answer|identify|locate|determine|tell))\b/i,
+  /\bnone of (?:the|these|those) (?:\w{1,15} ){0,3}(?:files?|class|classes)\b/i,
   /\b(?:not|in)(?: enough|sufficient| sufficient) (?:data|information|context|evidence|details)\b/i,
   /\b(?:i (?:don['’]?t|do not) know|no idea|i(?:['’]m| am) not sure|not in the (?:provided |given )?(?:context|data))\b/i,
   /\baucune? (?:fichier|classe|chemin|résultat|information|donnée|réponse|document|contexte|changement|modification)/i,
