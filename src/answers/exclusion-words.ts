@@ -19,7 +19,7 @@ export const ARTICLE =
   /^(?:the|a|an|any|file|files|class|classes|le|la|les|l|fichier|fichiers|classe|both|either|in|to|of|dans|à|de|du|des)$/;
 
 export const NEGATION =
-  /^(?:not|never|no|none|nothing|cannot|nor|neither|without|pas|aucun|aucune|rien|jamais|sans|non|\p{L}{2,9}n't)$/u;
+  /^(?:not|never|no|none|nothing|cannot|nor|neither|without|pas|aucun|aucune|rien|jamais|sans|non|avoid|avoiding|éviter|\p{L}{2,9}n't)$/u;
 
 /** Words that may stand between a negation and what it negates. */
 export const FILLER =

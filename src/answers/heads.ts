@@ -65,7 +65,9 @@ export function readHead(text: string, options: HeadOptions): Head {
   const run = readRun(words, start);
   const first = words[start];
   if (run.entries.length === 0 || first === undefined) return { type: "none" };
-  const rest = words[run.end];
+  const numbersOnly =
+    words.slice(run.end, run.end + 8).every((word) => /^[\d.,%]+$/.test(word.text)) && words.length <= run.end + 8;
+  const rest = numbersOnly ? undefined : words[run.end];
   const before = words[run.end - 1];
   const separated =
     rest === undefined ||
@@ -79,6 +81,12 @@ export function readHead(text: string, options: HeadOptions): Head {
   if (crossed || words.slice(0, start).some((word) => word.struck)) return { type: "excluded" };
   const kept = run.entries.filter((_, at) => !out(run.indices[at] ?? -1));
   if (kept.length === 0 || (run.end < words.length && takesBack(words, run.end))) return { type: "excluded" };
+  const [only] = kept;
+  if (kept.length === 1 && only !== undefined && only.kind !== "path") {
+    // "Cart: the class in src/shop/Cart.java ...": the path of the class that the head names.
+    const path = words.slice(run.end).find((word) => word.token?.kind === "path" && isPathOf(only, word.token))?.token;
+    if (path !== undefined && path !== null) kept[0] = mergeEntries(fromToken(path), only);
+  }
   if (verb) {
     // "Modify A to do x and B to do y": an instruction names its files anywhere in the sentence.
     for (const one of said) {
@@ -135,6 +143,7 @@ function readLead(words: readonly Word[]): {
   for (let index = 0; index < Math.min(words.length, 8); index++) {
     const word = words[index];
     if (word === undefined) break;
+    if (index === 0 && /^(?:[MADRCU]|\?\?)$/.test(word.text)) continue; // Letters of a version-control status.
     const isLabel = /[::]$/.test(word.stop) || word.stop.startsWith(":");
     if (isEntryToken(word.token) && !(isLabel && word.token.kind === "simple" && !word.quoted && isLabelWord(word.lower))) {
       if (word.token.kind === "simple" && !word.quoted && LEAD_WORDS.has(word.lower)) {
@@ -212,6 +221,13 @@ function readRun(words: readonly Word[], start: number): Run {
 /** `Cart.java (src/shop/Cart.java)`: the short form of the path behind it. */
 function isBaseOf(short: Token, long: Token | null | undefined): boolean {
   return long?.kind === "path" && !/[\\/]/.test(short.raw) && baseName(long.spellings.at(-1) ?? "") === short.spellings.at(-1);
+}
+
+/** Is `path` the file of the class that `name` names? */
+export function isPathOf(name: HeadEntry, path: Token): boolean {
+  const base = baseName(path.spellings.at(-1) ?? path.raw);
+  const stem = base.slice(0, Math.max(0, base.lastIndexOf(".")));
+  return stem !== "" && name.spellings.some((spelling) => spelling.split(/::|[.#$]/).includes(stem));
 }
 
 function bothPaths(a: Word, b: Word): boolean {

@@ -108,6 +108,7 @@ export function stripLogs(text: string): string {
   let inTool = false;
   let inCommand = false;
   let afterFrame = false;
+  let inTrace = false;
   return lines
     .map((line, index) => {
       const blank = line.trim() === "";
@@ -115,6 +116,7 @@ export function stripLogs(text: string): string {
         inTool = false;
         inCommand = false;
         afterFrame = false;
+        inTrace = false;
         return line;
       }
       if (inTool) return "";
@@ -130,7 +132,9 @@ export function stripLogs(text: string): string {
       if (inCommand && !/^\s{0,3}(?:```|~~~)/.test(line)) return "";
       inCommand = false;
       if (TOOL_STARTS.test(line)) return "";
-      if (isTrace(line, lines[index + 1])) {
+      // Python names the error below its frames, Java above them.
+      if (isTrace(line, lines[index + 1]) || (inTrace && TRACE_HEAD.test(line))) {
+        inTrace = true;
         afterFrame = /^\s{0,40}File "/.test(line);
         return "";
       }
@@ -139,6 +143,7 @@ export function stripLogs(text: string): string {
         return ""; // The source line that Python prints below a frame.
       }
       afterFrame = false;
+      inTrace = false;
       return line;
     })
     .join("\n");

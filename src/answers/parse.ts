@@ -153,7 +153,10 @@ function readEmbedded(text: string, context: ParseContext, nesting: number): Rea
     const shape = drawn === null ? readShape(found.node) : null;
     if (shape === null || shape.kind === "text" || !isAnswer(shape, strict)) return false;
     if (echoChecks++ < 100 && found.complete && echo(source.slice(found.start, found.end))) return false;
-    candidates.push({ shape, readBy, complete: found.complete });
+    if (shape.kind === "list" && shape.entries.length === 0 && candidates.length > 0 && !endsLine(source, found.end))
+      return false;
+    const by = readBy === "ndjson" && shape.kind === "list" ? "json-embedded" : readBy;
+    candidates.push({ shape, readBy: by, complete: found.complete });
     return true;
   };
   for (const piece of pieces(text)) {
@@ -179,6 +182,12 @@ function readEmbedded(text: string, context: ParseContext, nesting: number): Rea
   }
   const entries = candidates.flatMap((one) => (one.shape.kind === "entry" ? [toEntry(one.shape.entry, one.readBy)] : []));
   return entries.length > 0 ? answered(entries) : null;
+}
+
+/** "`{"classes": []}` would mean none": an empty list inside a sentence doesn't take an answer back. */
+function endsLine(text: string, end: number): boolean {
+  const line = text.slice(end, end + 200).split("\n")[0] ?? "";
+  return /^[\s.`*]*$/.test(line);
 }
 
 /** `strict`: the value stands inside other text, where samples of data stand too; only what can be an answer is one. */

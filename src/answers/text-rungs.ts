@@ -4,7 +4,7 @@
  */
 import { type Block, itemText, readBlocks } from "./blocks.js";
 import { type Candidate, choose, type TextEntry } from "./candidates.js";
-import { type HeadEntry, mergeEntries, readHead } from "./heads.js";
+import { type HeadEntry, isPathOf, mergeEntries, readHead } from "./heads.js";
 import { fromProse } from "./prose.js";
 import type { ReadBy } from "./schema.js";
 import { isCamel } from "./tokens.js";
@@ -87,7 +87,11 @@ function fromLists(blocks: readonly Block[]): Candidate[] {
       // Items below an entry explain it; items below an excluded one are excluded with it.
       const isDetail = parent === "entry" || parent === "excluded" || underHeading;
       if (!isDetail) reader.read(head);
-      else if (head.type !== "entries" || head.label !== null) reader.attach(head);
+      else if (
+        parent !== "excluded" &&
+        (head.type !== "entries" || head.label === "path" || isOwnPath(reader.entries().at(-1), head))
+      )
+        reader.attach(head);
       const excludes = head.type === "excluded";
       parents.push({
         indent: block.indent,
@@ -100,6 +104,13 @@ function fromLists(blocks: readonly Block[]): Candidate[] {
   }
   flush();
   return result;
+}
+
+/** A path below the name of a class that is its file: "- **Cart**" / "  - `src/shop/Cart.java`". */
+function isOwnPath(last: TextEntry | undefined, head: Extract<ReturnType<typeof readHead>, { type: "entries" }>): boolean {
+  const spelling = head.entries[0]?.spellings[0];
+  if (last === undefined || spelling === undefined || head.entries[0]?.kind !== "path") return false;
+  return isPathOf(last, { kind: "path", raw: spelling, spellings: [spelling] });
 }
 
 function isNamed(entry: HeadEntry): boolean {
@@ -173,6 +184,12 @@ function recordReader(readBy: ReadBy): {
   let lastLabel: "path" | "name" | "other" | null = null;
   const attach = (head: ReturnType<typeof readHead>): void => {
     const last = entries.at(-1);
+    const [path] = head.type === "entries" ? head.entries : [];
+    if (last !== undefined && last.kind !== "path" && path?.kind === "path") {
+      // `Path: ...` below the name of its class.
+      entries[entries.length - 1] = { ...mergeEntries(path, last), readBy: last.readBy };
+      return;
+    }
     if (last === undefined || head.type !== "detail" || last.lines !== undefined) return;
     if (!/^(?:lines?|line numbers?|line range|lignes?)$/.test(head.label)) return;
     const numbers = [...head.value.slice(0, 80).matchAll(/\d{1,7}/g)].map((match) => Number(match[0]));
