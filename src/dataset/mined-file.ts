@@ -98,10 +98,10 @@ const pullSchema = z.object({
   repository: z.string().nullish(),
   merged_at: z.string().nullish(),
   impacted_files: z.array(z.string().min(1)).nullish(),
-  link: z.object({ grade: z.unknown(), evidence: z.unknown() }).nullish(),
-  base_commit: z.unknown(),
-  merge_commit: z.unknown(),
-  files_truncated: z.unknown(),
+  link: z.object({ grade: z.unknown().optional(), evidence: z.unknown().optional() }).nullish(),
+  base_commit: z.unknown().optional(),
+  merge_commit: z.unknown().optional(),
+  files_truncated: z.unknown().optional(),
   files: z.array(z.unknown()).nullish(),
 });
 

@@ -21,7 +21,7 @@ import {
   linksItemSchema,
   linksMetaSchema,
 } from "../github/schema.js";
-import { linkRuleText, ruleCovers, selectLinks } from "../github/select.js";
+import { linkRuleText, scopeCovers, selectLinks } from "../github/select.js";
 import { datasetOutput, extensionList, extensionsSchema, roleList, rolesSchema } from "./dataset-options.js";
 
 export const buildDatasetConfigSchema = z.strictObject({
@@ -52,7 +52,7 @@ export const buildDatasetStage = wholeStage<Config>({
     if (!meta.success || !resolved.success)
       return { ok: false, message: "the fetched issues or links are in a form that is not known: fetch them again" };
     const rule = config.links ?? resolved.data.links;
-    if (!ruleCovers(resolved.data.links, rule)) return { ok: false, message: notCovered(rule, resolved.data.links) };
+    if (!scopeCovers(resolved.data.scope, rule)) return { ok: false, message: notCovered(rule, resolved.data.links) };
     const fetched = await load(inputs, tools);
     const joined = joinIssues(fetched, rule);
     if (joined.unwanted.length > 0) return { ok: false, message: notCovered(rule, resolved.data.links) };
