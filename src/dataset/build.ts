@@ -32,7 +32,7 @@ export interface MinedIssue {
   readonly labels: readonly string[];
 }
 
-export interface Dropped {
+interface Dropped {
   /** Stable name of the rule. */
   readonly rule: string;
   /** A sentence; shown once per rule where the rule has none of its own. */
