@@ -142,7 +142,7 @@ const PLACEHOLDER: Word = {
 };
 
 /** What a heading says about the entries below it: as if the first of them stood at its end. */
-export function sectionOf(title: string): Section {
+function sectionOf(title: string): Section {
   const text = title.slice(0, 400);
   if (FINAL.test(text)) return "open";
   const words = readWords(text.replace(/[()[\]]/g, " "), { prose: true });
