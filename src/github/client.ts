@@ -180,8 +180,7 @@ class LayeredClient implements GitHubClient {
       if (!Array.isArray(data))
         return err(damaged(`${shownRoute(route, parameters)}: a list was expected and something else came`));
       const content = JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value));
-      if (data.length > 0 && content === before)
-        return err(damaged(`${shownRoute(route, parameters)}: page ${page} repeats the page before it`));
+      if (content === before) return err(damaged(`${shownRoute(route, parameters)}: page ${page} repeats the page before it`));
       before = content;
       elements.push(...data);
       if (next === null) return ok({ elements, cut: false });

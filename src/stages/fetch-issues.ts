@@ -112,7 +112,7 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
 
   const entries = data.filter(isFields);
   const numbers = entries.flatMap((entry) => count(entry, "number") ?? []);
-  if (numbers.length > 0 && numbers.join() === before.join())
+  if (visited.length > 0 && numbers.join() === before.join())
     return cantAsk(`${where}: the page repeats the one before it, so the list has no end`);
   const behind = next === null ? null : JSON.stringify(next);
   if (
@@ -123,7 +123,7 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
   }
   if (visited.length >= MOST_PAGES) return cantAsk(`${where}: the list has more than ${MOST_PAGES} pages`);
 
-  const items: OutItem[] = [];
+  const issues = new Map<string, IssueItem>();
   const pulls: Note["pulls"] = [];
   for (const entry of entries) {
     const pull = pullOfIssue(entry, prepared.name.slug);
@@ -132,9 +132,10 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
       continue;
     }
     const issue = issueItem(entry, prepared);
-    if (issue !== null) items.push({ id: issue.id, value: issue });
+    if (issue !== null) issues.set(issue.id, issue);
     else tools.warn(`${where}: an entry without number, title or state was left out`);
   }
+  const items: OutItem[] = [...issues].map(([id, value]) => ({ id, value }));
   const note: Note = { next, ids: items.map(({ id }) => id), numbers, pulls };
   return { type: "done", items, note: note as unknown as Json };
 }
