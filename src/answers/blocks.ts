@@ -191,3 +191,8 @@ function table(lines: readonly string[]): {
   const rows = lines.filter((line) => !TABLE_RULE.test(line)).map(cells);
   return ruled ? { type: "table", header: rows[0] ?? [], rows: rows.slice(1) } : { type: "table", header: null, rows };
 }
+
+/** An item with its continuation lines, as one paragraph. */
+export function itemText(text: string, details: readonly string[]): string {
+  return details.length === 0 ? text : `${text} ${details.slice(0, 20).join(" ")}`;
+}

@@ -7,6 +7,23 @@
  * - a negated change: `do not change B`, `no changes needed in B`, `B is not affected`, `B n'est pas concerné`;
  * - words that exclude by themselves: `B is unrelated`, `unlikely: B`, `leave B alone`, `ignore B`.
  */
+import {
+  ARTICLE,
+  CHANGE_STATE,
+  CHANGE_VERB,
+  CLAUSE_WORD,
+  CONCESSION,
+  CONJUNCTION,
+  EXCLUDING_VERB,
+  EXCLUDING_WORD,
+  FILLER,
+  LEAD,
+  NEGATION,
+  REASON,
+  RUN_MARKERS,
+  STATE_MARKERS,
+  SUSPICION,
+} from "./exclusion-words.js";
 import { isCamel } from "./tokens.js";
 import { isEntryToken, type Word } from "./words.js";
 
@@ -33,28 +50,32 @@ export function sentences(words: readonly Word[]): (readonly [number, number])[]
   return result;
 }
 
-const REASON =
-  /^(?:because|since|as|due|cause|caused|called|used|uses|calls|using|imported|imports|invoked|invokes|invoking|calling|depends|delegates|similar|unlike|like|cf|e\.g|see|via|which|whose|extends|inherits|throws|thrown|parce|car|puisque|appelé|appelée|appelle|utilise|utilisé|comme|voir|dont)$/;
-const CLAUSE_WORD = /^(?:but|however|whereas|while|although|though|yet|mais|cependant|tandis|alors|bien)$/;
-const CONJUNCTION = /^(?:and|or|nor|&|\+|et|ou|ni|as well as)$/;
-const ARTICLE =
-  /^(?:the|a|an|any|file|files|class|classes|le|la|les|l|fichier|fichiers|classe|both|either|in|to|of|dans|à|de|du|des)$/;
-
 /** All entries that a sentence mentions, each with what the sentence says about it. `from` and `to` bound the sentence. */
 export function mentions(words: readonly Word[], from: number, to: number): Mention[] {
   const excluded = new Set<number>();
-  for (const [start, end] of clauses(words, from, to)) excludeInClause(words, start, end, excluded);
+  const parts = clauses(words, from, to);
+  let subject: number | null = null;
+  for (const [start, end] of parts) {
+    const entries = excludeInClause(words, start, end, excluded);
+    // "B calls it but does not need changes", "B was considered but ruled out": said of the subject before.
+    if (entries.length === 0 && subject !== null && continuesNegative(words, start, end)) excluded.add(subject);
+    subject = entries[0] ?? subject;
+  }
   const result: Mention[] = [];
   let named = false;
-  let reason = false;
-  for (let index = from; index < to; index++) {
-    const word = words[index];
-    if (word === undefined) continue;
-    if (isEntry(word)) {
-      const out = excluded.has(index) || word.struck;
-      result.push({ index, excluded: out, reason: reason && !out });
-      if (!out) named = true;
-    } else if (named && REASON.test(word.lower) && !isListing(words, index)) reason = true;
+  for (const [start, end] of parts) {
+    let reason =
+      CONCESSION.test(words[start]?.lower ?? "") ||
+      words.slice(start, Math.min(end, start + 12)).some((word) => SUSPICION.test(word.lower));
+    for (let index = start; index < end; index++) {
+      const word = words[index];
+      if (word === undefined) continue;
+      if (isEntry(word)) {
+        const out = excluded.has(index) || word.struck;
+        result.push({ index, excluded: out, reason: reason && !out });
+        if (!out) named = true;
+      } else if (named && REASON.test(word.lower) && !isListing(words, index)) reason = true;
+    }
   }
   return result;
 }
@@ -123,67 +144,11 @@ function clauses(words: readonly Word[], from: number, to: number): [number, num
   return result;
 }
 
-const NEGATION =
-  /^(?:not|never|no|none|nothing|cannot|nor|neither|without|pas|aucun|aucune|rien|jamais|sans|non|\p{L}{2,9}n't)$/u;
-/** Words that may stand between a negation and what it negates. */
-const FILLER =
-  /^(?:be|been|being|to|have|has|had|any|a|an|the|really|directly|actually|itself|themselves|also|further|code|source|get|necessarily|appear|appears|seem|seems|in|into|within|inside|there|is|are|was|were|it|that|this|we|you|i|think|believe|expect|likely|most|more|should|would|will|file|files|class|classes|of|part|d'être|être|à|de|du|des|directement|le|la|les|un|une|dans|par|besoin|d'une|d'un|que|qu'il|il|faille|faut|by|from|at|on|with|other)$/;
-/** Said of the entry before: `B is not affected`, `B needs no change`. */
-const CHANGE_STATE =
-  /^(?:affected|impacted|involved|concerned|relevant|related|required|necessary|needed|needs?|responsible|changed|changes?|modified|modifications?|touched|updated|updates?|edited|edits?|altered|adjusted|fixed|fixes|rewritten|warranted|requires?|implicated|likely|culprit|cause|concerné(?:e|s|es)?|affecté(?:e|s|es)?|impacté(?:e|s|es)?|touché(?:e|s|es)?|modifié(?:e|s|es)?|changé(?:e|s|es)?|nécessaires?|lié(?:e|s|es)?|pertinent(?:e|s|es)?|requis(?:e|es)?|besoin|changements?|modifications?|responsables?|cause|faulty|buggy|wrong|involve)$/;
-/** Said of the entry behind: `do not modify B`. */
-const CHANGE_VERB =
-  /^(?:change|changing|modify|modifying|touch|touching|edit|editing|update|updating|alter|altering|adjust|adjusting|rewrite|fix|include|including|consider|considering|select|selecting|pick|predict|find|found|locate|identify|see|need|needs|require|requires|recommend|suggest|look|blame|modifier|changer|toucher|corriger|éditer|inclure|trouver|trouvé|considérer|retenir|mettre)$/;
-/** Exclude by themselves; said of the entries before them in the clause, else of those behind. */
-const EXCLUDING_WORD =
-  /^(?:unlikely|unrelated|irrelevant|unaffected|unchanged|untouched|unnecessary|unneeded|unmodified|uninvolved|unimpacted|inchangé(?:e|s|es)?|inutiles?|improbables?)$/;
-/** Exclude what stands behind them. */
-const EXCLUDING_VERB =
-  /^(?:ignore|ignoring|ignored|skip|skipping|skipped|exclude|excluded|discard|discarded|discarding|dismissed|rejected|ignorer|exclure|exclu|exclue|exclus|écarté|écartée|écartés)$/;
-
-/** Multi-word markers that exclude the run of entries behind them. */
-const RUN_MARKERS: readonly (readonly string[])[] = [
-  ["rather", "than"],
-  ["instead", "of"],
-  ["other", "than"],
-  ["apart", "from"],
-  ["aside", "from"],
-  ["as", "opposed", "to"],
-  ["in", "contrast", "to"],
-  ["with", "the", "exception", "of"],
-  ["except"],
-  ["excluding"],
-  ["sauf"],
-  ["hormis"],
-  ["excepté"],
-  ["exceptés"],
-  ["plutôt", "que"],
-  ["au", "lieu", "de"],
-  ["à", "l'exception", "de"],
-  ["mis", "à", "part"],
-  ["et", "non"],
-  ["non", "pas"],
-];
-/** Multi-word markers like the excluding words. */
-const STATE_MARKERS: readonly (readonly string[])[] = [
-  ["out", "of", "scope"],
-  ["ruled", "out"],
-  ["rule", "out"],
-  ["as", "is"],
-  ["red", "herring"],
-  ["false", "positive"],
-  ["false", "positives"],
-  ["leave", "alone"],
-  ["hors", "de", "cause"],
-  ["hors", "sujet"],
-  ["tel", "quel"],
-  ["telle", "quelle"],
-];
-
-function excludeInClause(words: readonly Word[], start: number, end: number, out: Set<number>): void {
+/** Applies all markers of one clause; gives the entries that it names. */
+function excludeInClause(words: readonly Word[], start: number, end: number, out: Set<number>): readonly number[] {
   const entries: number[] = [];
   for (let index = start; index < end; index++) if (isEntry(words[index])) entries.push(index);
-  if (entries.length === 0) return;
+  if (entries.length === 0) return entries;
   let negated = false;
   for (let index = start; index < end; index++) {
     const word = words[index];
@@ -225,6 +190,22 @@ function excludeInClause(words: readonly Word[], start: number, end: number, out
       applyNegation(words, index, end, entries, out);
     }
   }
+  return entries;
+}
+
+/** A clause without entry and subject of its own that takes back what came before: "but ruled out", "but does not need changes". */
+function continuesNegative(words: readonly Word[], start: number, end: number): boolean {
+  let index = start;
+  while (
+    index < end &&
+    (CLAUSE_WORD.test(words[index]?.lower ?? "") ||
+      /^(?:and|et|then|later|was|were|is|are|est|a|été)$/.test(words[index]?.lower ?? ""))
+  )
+    index++;
+  if (index === start) return false;
+  const lower = words[index]?.lower ?? "";
+  if (lower === "no" || /^auc/.test(lower)) return false; // "but no other change is needed" is said of the rest.
+  return startsNegative(words, index, end);
 }
 
 function applyNegation(words: readonly Word[], at: number, end: number, entries: readonly number[], out: Set<number>): void {
@@ -323,9 +304,6 @@ export function takesBack(words: readonly Word[], from: number): boolean {
   }
   return false;
 }
-
-const LEAD =
-  /^(?:is|are|was|were|it|this|file|class|these|those|they|which|probably|likely|most|itself|itself|does|do|should|need|needs|will|would|has|have|had|but|however|considered|checked|reviewed|c'est|ce|cette|fichier|classe|est|sont|n'est|ne|n'a|il|elle|[-–—:])$/;
 
 function startsNegative(words: readonly Word[], start: number, end: number): boolean {
   let index = start;

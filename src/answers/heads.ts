@@ -6,8 +6,8 @@
  * its path (`JSONObject (src/JSONObject.java)`), which is one entry with two spellings.
  */
 import { mentions, sentences, takesBack } from "./exclusion.js";
-import type { RawEntry } from "./json-shapes.js";
-import { classify, hasKnownExtension, isCamel, type Token, type TokenKind } from "./tokens.js";
+import type { RawEntry } from "./json-entry.js";
+import { baseName, classify, hasKnownExtension, isCamel, type Token, type TokenKind } from "./tokens.js";
 import { isEntryToken, readWords, type Word } from "./words.js";
 
 export interface HeadEntry extends RawEntry {
@@ -36,7 +36,7 @@ const LEAD_WORDS = new Set(
   (
     "file files path paths class classes classe fichier fichiers chemin the a an modify update change edit fix check review inspect look at in " +
     "adjust refactor patch extend add to primary main secondary most likely probably possibly high medium low priority confidence rank test tests " +
-    "source module script java python core target location new rewrite correct implement see start with first second third then finally also and " +
+    "source module script java python core target location new rewrite correct implement start with first second third then finally and " +
     "modifier mettre jour à corriger changer dans le la les un une premier deuxième principal principale create"
   ).split(" "),
 );
@@ -46,7 +46,7 @@ const PATH_LABEL =
   /^(?:file|path|file ?path|file ?name|location|fichier|chemin|source file|target file|full path|relative path|file location|answer|réponse)$/;
 const NAME_LABEL = /^(?:class|class name|classe|module|name|fqcn|fully qualified name|qualified name)$/;
 const DETAIL_LABEL =
-  /^(?:reason|reasons|reasoning|why|explanation|evidence|justification|rationale|notes?|details?|method|methods|function|functions|class\/function|class\/method|line|lines|line numbers?|line range|description|impact|changes?|confidence|score|usage|called by|calls|depends on|dependencies|related|relates to|see also|because|raison|explication|pourquoi|méthodes?|fonctions?|lignes?|variable|attribute|property|setting|purpose|role|rôle|context|snippet|code|example|risk|priority|type|fields?|constructor|imports?|used by|uses|similar to|parameters?|returns?|throws|issue|problem|status|effort)$/;
+  /^(?:reason|reasons|reasoning|why|explanation|evidence|justification|rationale|notes?|details?|method|methods|function|functions|class\/function|class\/method|line|lines|line numbers?|line range|description|impact|changes?|confidence|score|usage|called by|calls|depends on|dependencies|related|relates to|see also|because|raison|explication|pourquoi|méthodes?|fonctions?|lignes?|variable|attribute|property|setting|purpose|role|rôle|context|snippet|code|example|risk|priority|type|fields?|constructor|imports?|used by|uses|similar to|parameters?|returns?|throws|issue|issue title|title|titre|question|query|problem|status|effort|thought|note to self|search|query used)$/;
 
 const CONNECTOR = /^(?:and|or|&|\+|et|ou)$/;
 const PLACE_WORD =
@@ -65,11 +65,13 @@ export function readHead(text: string, options: HeadOptions): Head {
   const run = readRun(words, start);
   const first = words[start];
   if (run.entries.length === 0 || first === undefined) return { type: "none" };
-  const rest = words[run.end];
+  const numbersOnly =
+    words.slice(run.end, run.end + 8).every((word) => /^[\d.,%]+$/.test(word.text)) && words.length <= run.end + 8;
+  const rest = numbersOnly ? undefined : words[run.end];
   const before = words[run.end - 1];
   const separated =
     rest === undefined ||
-    /[::;,.)|]/.test(before?.stop ?? "") ||
+    (options.place === "item" ? /[::;,.)|]/ : /[::;,)|]/).test(before?.stop ?? "") ||
     rest.open ||
     /^(?:[-–—:=#]|--|\/\/|->|=>|→|\[.*|#.*)$/.test(rest.text);
   if (!isAcceptable(run.entries[0], first, { rest, separated, label, options, lead: start > 0 })) return { type: "none" };
@@ -79,6 +81,12 @@ export function readHead(text: string, options: HeadOptions): Head {
   if (crossed || words.slice(0, start).some((word) => word.struck)) return { type: "excluded" };
   const kept = run.entries.filter((_, at) => !out(run.indices[at] ?? -1));
   if (kept.length === 0 || (run.end < words.length && takesBack(words, run.end))) return { type: "excluded" };
+  const [only] = kept;
+  if (kept.length === 1 && only !== undefined && only.kind !== "path") {
+    // "Cart: the class in src/shop/Cart.java ...": the path of the class that the head names.
+    const path = words.slice(run.end).find((word) => word.token?.kind === "path" && isPathOf(only, word.token))?.token;
+    if (path !== undefined && path !== null) kept[0] = mergeEntries(fromToken(path), only);
+  }
   if (verb) {
     // "Modify A to do x and B to do y": an instruction names its files anywhere in the sentence.
     for (const one of said) {
@@ -135,6 +143,7 @@ function readLead(words: readonly Word[]): {
   for (let index = 0; index < Math.min(words.length, 8); index++) {
     const word = words[index];
     if (word === undefined) break;
+    if (index === 0 && /^(?:[MADRCU]|\?\?)$/.test(word.text)) continue; // Letters of a version-control status.
     const isLabel = /[::]$/.test(word.stop) || word.stop.startsWith(":");
     if (isEntryToken(word.token) && !(isLabel && word.token.kind === "simple" && !word.quoted && isLabelWord(word.lower))) {
       if (word.token.kind === "simple" && !word.quoted && LEAD_WORDS.has(word.lower)) {
@@ -188,7 +197,7 @@ function readRun(words: readonly Word[], start: number): Run {
     indices.push(index);
     let next = index + 1;
     const place = placeOf(words, index, next);
-    if (word.token.kind !== "path" && place !== null) {
+    if (place !== null && (word.token.kind !== "path" || isBaseOf(word.token, words[place]?.token))) {
       const path = words[place]?.token;
       const name = entries.at(-1);
       if (path !== undefined && path !== null && name !== undefined) {
@@ -207,6 +216,18 @@ function readRun(words: readonly Word[], start: number): Run {
     else return { entries, indices, end: next };
   }
   return { entries, indices, end: index };
+}
+
+/** `Cart.java (src/shop/Cart.java)`: the short form of the path behind it. */
+function isBaseOf(short: Token, long: Token | null | undefined): boolean {
+  return long?.kind === "path" && !/[\\/]/.test(short.raw) && baseName(long.spellings.at(-1) ?? "") === short.spellings.at(-1);
+}
+
+/** Is `path` the file of the class that `name` names? */
+export function isPathOf(name: HeadEntry, path: Token): boolean {
+  const base = baseName(path.spellings.at(-1) ?? path.raw);
+  const stem = base.slice(0, Math.max(0, base.lastIndexOf(".")));
+  return stem !== "" && name.spellings.some((spelling) => spelling.split(/::|[.#$]/).includes(stem));
 }
 
 function bothPaths(a: Word, b: Word): boolean {

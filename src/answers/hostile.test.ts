@@ -165,8 +165,8 @@ test.each(Object.entries(HOSTILE))("linear on %s", (_, make) => {
     }
     return best;
   };
-  const small = time(40 * KILO);
-  const large = time(320 * KILO);
+  const small = time(20 * KILO);
+  const large = time(160 * KILO);
   // Eight times the text: eight times the work if linear, sixty-four times if not. A few milliseconds are noise.
   expect(large).toBeLessThan(Math.max(30, small * 28));
 });

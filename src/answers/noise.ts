@@ -108,6 +108,7 @@ export function stripLogs(text: string): string {
   let inTool = false;
   let inCommand = false;
   let afterFrame = false;
+  let inTrace = false;
   return lines
     .map((line, index) => {
       const blank = line.trim() === "";
@@ -115,6 +116,7 @@ export function stripLogs(text: string): string {
         inTool = false;
         inCommand = false;
         afterFrame = false;
+        inTrace = false;
         return line;
       }
       if (inTool) return "";
@@ -130,7 +132,9 @@ export function stripLogs(text: string): string {
       if (inCommand && !/^\s{0,3}(?:```|~~~)/.test(line)) return "";
       inCommand = false;
       if (TOOL_STARTS.test(line)) return "";
-      if (isTrace(line, lines[index + 1])) {
+      // Python names the error below its frames, Java above them.
+      if (isTrace(line, lines[index + 1]) || (inTrace && TRACE_HEAD.test(line))) {
+        inTrace = true;
         afterFrame = /^\s{0,40}File "/.test(line);
         return "";
       }
@@ -139,9 +143,29 @@ export function stripLogs(text: string): string {
         return ""; // The source line that Python prints below a frame.
       }
       afterFrame = false;
+      inTrace = false;
       return line;
     })
     .join("\n");
+}
+
+const BLOCK_TAGS =
+  /<\/?(?:li|ul|ol|p|br|div|tr|td|th|table|tbody|thead|h[1-6]|files?|paths?|class|classes|items?|entry|entries|locations?|predictions?|results?|output|response|answers?)(?:\s[^<>\n]{0,200})?\/?>/gi;
+const INLINE_TAGS = /<\/?[a-zA-Z][a-zA-Z0-9-]{0,30}(?:\s[^<>\n]{0,200})?\/?>/g;
+const EXPLAINING_TAGS =
+  /<(reason|reasons|explanation|justification|description|rationale|snippet|evidence|notes?|code_snippet)>[^<]{0,20000}<\/\1>/gi;
+const ATTRIBUTES =
+  /<(?:file|class|path|location|item|entry)\s{1,5}(?:path|file|name|src|href|class)\s?=\s?"([^"<>\n]{1,500})"[^<>\n]{0,200}>/gi;
+
+/** Markup that isn't markdown: list tags become lines, explaining tags go with what they hold, `\boxed{x}` is x. */
+export function stripMarkup(text: string): string {
+  if (!/[<\\]/.test(text)) return text;
+  return text
+    .replace(EXPLAINING_TAGS, " ")
+    .replace(ATTRIBUTES, "\n$1\n")
+    .replace(BLOCK_TAGS, "\n")
+    .replace(INLINE_TAGS, "")
+    .replace(/\\(?:boxed|texttt|text)\{([^{}\n]{1,500})\}/g, "$1");
 }
 
 function stripHtmlComments(text: string): string {

@@ -7,9 +7,10 @@
  */
 import { readBlocks } from "./blocks.js";
 import { readDiffs } from "./diff.js";
+import { fieldToken, type RawEntry } from "./json-entry.js";
 import { type Found, type JsonNode, parseJsonAt, parseJsonWhole, scanJson } from "./json-scan.js";
-import { fieldToken, type JsonShape, type RawEntry, readShape } from "./json-shapes.js";
-import { isEchoOf, plainText, searchResponse, stripCitations, stripEcho, stripLogs } from "./noise.js";
+import { type JsonShape, readShape } from "./json-shapes.js";
+import { isEchoOf, plainText, searchResponse, stripCitations, stripEcho, stripLogs, stripMarkup } from "./noise.js";
 import { classifyEmpty } from "./refusals.js";
 import type { AnswerParser, Entry, ParseContext, ReadBy, Reading } from "./schema.js";
 import { readText } from "./text-rungs.js";
@@ -51,7 +52,7 @@ function read(response: string, context: ParseContext, nesting: number): Reading
     });
     if (entries.length > 0) return answered(entries.map((entry) => toEntry(entry, "diff")));
   }
-  const words = readText(diffs.rest, context.truncated);
+  const words = readText(stripMarkup(diffs.rest), context.truncated);
   if (words.length > 0) return answered(words.map((entry) => toEntry(entry, entry.readBy)));
   const empty = classifyEmpty(clean);
   if (empty !== null) return empty;
@@ -152,7 +153,10 @@ function readEmbedded(text: string, context: ParseContext, nesting: number): Rea
     const shape = drawn === null ? readShape(found.node) : null;
     if (shape === null || shape.kind === "text" || !isAnswer(shape, strict)) return false;
     if (echoChecks++ < 100 && found.complete && echo(source.slice(found.start, found.end))) return false;
-    candidates.push({ shape, readBy, complete: found.complete });
+    if (shape.kind === "list" && shape.entries.length === 0 && candidates.length > 0 && !endsLine(source, found.end))
+      return false;
+    const by = readBy === "ndjson" && shape.kind === "list" ? "json-embedded" : readBy;
+    candidates.push({ shape, readBy: by, complete: found.complete });
     return true;
   };
   for (const piece of pieces(text)) {
@@ -178,6 +182,12 @@ function readEmbedded(text: string, context: ParseContext, nesting: number): Rea
   }
   const entries = candidates.flatMap((one) => (one.shape.kind === "entry" ? [toEntry(one.shape.entry, one.readBy)] : []));
   return entries.length > 0 ? answered(entries) : null;
+}
+
+/** "`{"classes": []}` would mean none": an empty list inside a sentence doesn't take an answer back. */
+function endsLine(text: string, end: number): boolean {
+  const line = text.slice(end, end + 200).split("\n")[0] ?? "";
+  return /^[\s.`*]*$/.test(line);
 }
 
 /** `strict`: the value stands inside other text, where samples of data stand too; only what can be an answer is one. */

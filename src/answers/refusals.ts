@@ -14,6 +14,8 @@ const ABSTAIN: readonly RegExp[] = [
   /\bunable to (?:answer|find|identify|locate|determine|pinpoint|tell)\b/i,
   /\bno (?:(?:relevant|such|matching|related|specific|impacted|affected|java|source|suitable|further|sufficient|applicable|code|existing) ){0,3}(?:context|information|data|documents?|files?|class|classes|paths?|results?|matches|match|candidates?|answer|evidence|locations?|code changes?|changes?)\b/i,
   /\b(?:could|can|did|do|does|would|was|were|is|are)(?: ?n['’]t| not|not) (?:\w{1,15} ){0,2}(?:find|found|identify|locate|determine|pinpoint|answer|tell|know|see any|have enough|contain|provide enough|mention|able to (?:find|answer|identify|locate|determine|tell))\b/i,
+  /\bnone of (?:the|these|those) (?:\w{1,15} ){0,3}(?:files?|class|classes)\b/i,
+  /\bnothing (?:to (?:change|modify|fix|report)|needs?|has to|must|relevant|found|in the (?:data|context))\b/i,
   /\b(?:not|in)(?: enough|sufficient| sufficient) (?:data|information|context|evidence|details)\b/i,
   /\b(?:i (?:don['’]?t|do not) know|no idea|i(?:['’]m| am) not sure|not in the (?:provided |given )?(?:context|data))\b/i,
   /\baucune? (?:fichier|classe|chemin|résultat|information|donnée|réponse|document|contexte|changement|modification)/i,
@@ -34,6 +36,10 @@ const REFUSE: readonly RegExp[] = [
   /\ben tant qu['’](?:ia|intelligence|assistant|modèle)|\ben tant que (?:modèle|assistant)/i,
 ];
 
+/** Sentences that retrieval systems give instead of a model's answer; some of them sound like refusals. */
+const NO_CONTEXT =
+  /\[no-context\]|\bunable to answer this question given the provided data\b|\bno relevant (?:context|document chunks) found\b|\bnot able to provide an answer to that question\b/i;
+
 const SORRY = /\b(?:sorry|apologi[sz]e|désolée?|navrée?)\b/i;
 /** Both ends are enough: a refusal stands at the start or the end. */
 const ENDS = 1500;
@@ -46,6 +52,8 @@ export function classifyEmpty(text: string): { kind: "abstained" | "refused"; wh
     return { kind: "abstained", why: `the answer says that there is none: "${bare || trimmed}"` };
   }
   const looked = trimmed.length <= 2 * ENDS ? trimmed : `${trimmed.slice(0, ENDS)} \n ${trimmed.slice(-ENDS)}`;
+  const canned = NO_CONTEXT.exec(looked);
+  if (canned !== null) return { kind: "abstained", why: `the retrieval found nothing: "${canned[0]}"` };
   for (const expression of REFUSE) {
     const match = expression.exec(looked);
     if (match !== null) return { kind: "refused", why: `the model declines: "${match[0]}"` };

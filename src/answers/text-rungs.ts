@@ -2,23 +2,12 @@
  * The rungs of the ladder for answers in words: fences that list locations, lists and tables, whole lines, and last of all
  * code spans and running text. The first rung that gives an entry wins, so that a model's reasons below its list aren't read.
  */
-import { type Block, readBlocks, type Section } from "./blocks.js";
-import { mentions, sentences } from "./exclusion.js";
-import { fromToken, type HeadEntry, mergeEntries, readHead } from "./heads.js";
-import { isRefusalOrAbstention } from "./refusals.js";
+import { type Block, itemText, readBlocks } from "./blocks.js";
+import { type Candidate, choose, type TextEntry } from "./candidates.js";
+import { type HeadEntry, isPathOf, mergeEntries, readHead } from "./heads.js";
+import { fromProse } from "./prose.js";
 import type { ReadBy } from "./schema.js";
 import { isCamel } from "./tokens.js";
-import { readWords } from "./words.js";
-
-export interface TextEntry extends HeadEntry {
-  readonly readBy: ReadBy;
-}
-
-interface Candidate {
-  readonly entry: TextEntry;
-  readonly section: Section;
-  readonly final: boolean;
-}
 
 /** Entries of an answer in words, from its best rung; empty if it names none. `truncated`: the last line is not whole. */
 export function readText(text: string, truncated: boolean): readonly TextEntry[] {
@@ -36,17 +25,6 @@ function wholeLines(text: string): string {
 
 function wholeWords(text: string): string {
   return text.replace(/[^\s]{1,4096}$/, "");
-}
-
-/** Open sections before soft ones, final answers before drafts; excluded and dropped sections give nothing. */
-function choose(candidates: readonly Candidate[]): readonly TextEntry[] {
-  for (const section of ["open", "soft"] as const) {
-    const here = candidates.filter((one) => one.section === section);
-    const final = here.filter((one) => one.final);
-    const best = final.length > 0 ? final : here;
-    if (best.length > 0) return best.map((one) => one.entry);
-  }
-  return [];
 }
 
 const CODE =
@@ -109,7 +87,11 @@ function fromLists(blocks: readonly Block[]): Candidate[] {
       // Items below an entry explain it; items below an excluded one are excluded with it.
       const isDetail = parent === "entry" || parent === "excluded" || underHeading;
       if (!isDetail) reader.read(head);
-      else if (head.type !== "entries" || head.label !== null) reader.attach(head);
+      else if (
+        parent !== "excluded" &&
+        (head.type !== "entries" || head.label === "path" || isOwnPath(reader.entries().at(-1), head))
+      )
+        reader.attach(head);
       const excludes = head.type === "excluded";
       parents.push({
         indent: block.indent,
@@ -124,12 +106,15 @@ function fromLists(blocks: readonly Block[]): Candidate[] {
   return result;
 }
 
-function isNamed(entry: HeadEntry): boolean {
-  return entry.kind === "qualified" || isCamel(entry.spellings[0] ?? "");
+/** A path below the name of a class that is its file: "- **Cart**" / "  - `src/shop/Cart.java`". */
+function isOwnPath(last: TextEntry | undefined, head: Extract<ReturnType<typeof readHead>, { type: "entries" }>): boolean {
+  const spelling = head.entries[0]?.spellings[0];
+  if (last === undefined || spelling === undefined || head.entries[0]?.kind !== "path") return false;
+  return isPathOf(last, { kind: "path", raw: spelling, spellings: [spelling] });
 }
 
-function itemText(text: string, details: readonly string[]): string {
-  return details.length === 0 ? text : `${text} ${details.slice(0, 20).join(" ")}`;
+function isNamed(entry: HeadEntry): boolean {
+  return entry.kind === "qualified" || isCamel(entry.spellings[0] ?? "");
 }
 
 const ENTRY_COLUMN =
@@ -199,6 +184,12 @@ function recordReader(readBy: ReadBy): {
   let lastLabel: "path" | "name" | "other" | null = null;
   const attach = (head: ReturnType<typeof readHead>): void => {
     const last = entries.at(-1);
+    const [path] = head.type === "entries" ? head.entries : [];
+    if (last !== undefined && last.kind !== "path" && path?.kind === "path") {
+      // `Path: ...` below the name of its class.
+      entries[entries.length - 1] = { ...mergeEntries(path, last), readBy: last.readBy };
+      return;
+    }
     if (last === undefined || head.type !== "detail" || last.lines !== undefined) return;
     if (!/^(?:lines?|line numbers?|line range|lignes?)$/.test(head.label)) return;
     const numbers = [...head.value.slice(0, 80).matchAll(/\d{1,7}/g)].map((match) => Number(match[0]));
@@ -227,88 +218,4 @@ function recordReader(readBy: ReadBy): {
     attach,
     entries: () => entries,
   };
-}
-
-interface Mentioned extends Candidate {
-  readonly quoted: boolean;
-  readonly reason: boolean;
-}
-
-/**
- * Code spans and running text. What the sentence excludes is out; what it names as a reason counts only if nothing else is
- * named; and only the best kind found counts (paths before qualified names before class names), for an answer that gives
- * paths uses names to explain.
- */
-function fromProse(blocks: readonly Block[]): readonly TextEntry[] {
-  const found: Mentioned[] = [];
-  let paragraph: string[] = [];
-  let at: Block | undefined;
-  const flush = (): void => {
-    if (at !== undefined && paragraph.length > 0) found.push(...readParagraph(paragraph.join(" "), at));
-    paragraph = [];
-  };
-  for (const block of blocks) {
-    if (block.type === "line" && at?.section === block.section && at.final === block.final) paragraph.push(block.text);
-    else {
-      flush();
-      at = block;
-      if (block.type === "line") paragraph.push(block.text);
-      else if (block.type === "item") found.push(...readParagraph(itemText(block.text, block.details), block));
-      else if (block.type === "heading") found.push(...readParagraph(block.text, block));
-    }
-  }
-  flush();
-  const stated = found.filter((one) => !one.reason);
-  const pool = stated.length > 0 ? stated : found;
-  for (const kind of ["path", "qualified", "simple"] as const) {
-    const best = choose(pool.filter((one) => one.entry.kind === kind));
-    if (best.length > 0) return best;
-  }
-  return [];
-}
-
-function readParagraph(text: string, block: Block): Mentioned[] {
-  if (block.section === "excluded" || block.section === "dropped") return [];
-  const words = readWords(text, { prose: true });
-  const result: Mentioned[] = [];
-  for (const [from, to] of sentences(words)) {
-    const said = mentions(words, from, to);
-    if (said.length === 0) continue;
-    if (
-      isRefusalOrAbstention(
-        words
-          .slice(from, to)
-          .map((word) => word.text)
-          .join(" "),
-      )
-    )
-      continue;
-    for (const one of said) {
-      const word = words[one.index];
-      if (one.excluded || word?.token === undefined || word.token === null) continue;
-      const { token } = word;
-      const raw = token.raw;
-      if (
-        token.kind === "simple" &&
-        !(word.quoted ? isCamel(raw) || /^\p{Lu}{2,}$/u.test(raw) : isClassMention(words, one.index, raw))
-      )
-        continue;
-      if (token.kind === "qualified" && (/^javax?\./.test(raw) || (!/\p{Lu}/u.test(raw) && raw.split(/\.|::/).length < 3)))
-        continue;
-      result.push({
-        entry: { ...fromToken(token), readBy: word.quoted ? "code-span" : "prose" },
-        section: block.section,
-        final: block.final,
-        quoted: word.quoted,
-        reason: one.reason,
-      });
-    }
-  }
-  return result;
-}
-
-/** "the class JSONObject", "the JSONObject class": in running text a bare name needs such a word beside it. */
-function isClassMention(words: readonly { readonly lower: string }[], index: number, raw: string): boolean {
-  const beside = /^(?:class|classe|interface|enum|record|struct|trait|file|fichier|classes)$/;
-  return isCamel(raw) && (beside.test(words[index - 1]?.lower ?? "") || beside.test(words[index + 1]?.lower ?? ""));
 }

@@ -9,7 +9,7 @@ const NAMES =
   "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|inner_monologue|internal|chain_of_thought|cot|raisonnement|réflexion";
 /** `<think>`, `</think>`, `[THINK]`, `<|begin_of_thought|>`, `◁think▷`, one expression so that one pass finds all. */
 const TAG = new RegExp(
-  `<(/?)(?:antml:)?(${NAMES})(?:\\s[^<>\\n]{0,200})?>|\\[(/?)(THINK|THINKING|REASONING)\\]|<\\|(begin|end)_of_thought\\|>|◁(/?)(think)▷`,
+  `<\\s{0,2}(/?)\\s{0,2}(?:antml:)?(${NAMES})(?:\\s[^<>\\n]{0,200})?>|\\[(/?)(THINK|THINKING|REASONING)\\]|<\\|(begin|end)_of_thought\\|>|◁(/?)(think)▷`,
   "gi",
 );
 

@@ -49,6 +49,8 @@ const PRODUCTS = new Set(
   ),
 );
 
+const PACKAGES = /^(?:org|com|net|io|edu|gov|java|javax|jakarta|kotlin|scala)\.[a-z]+$/;
+
 const QUALIFIED = /^[\p{L}_$][\p{L}\p{N}_$]*(?:(?:\.|::|#)[\p{L}_$~][\p{L}\p{N}_$]*)+$/u;
 const SIMPLE = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const FORBIDDEN = /[\p{Cc}*?<>|"{}=;,]/u;
@@ -215,6 +217,8 @@ function isPath(path: string, options: ClassifyOptions): boolean {
   if (hasKnownExtension(path)) {
     if (separated) return true;
     if (!options.alone && PRODUCTS.has(path.toLowerCase())) return false;
+    // Packages whose last word is also an extension: `org.json`, `java.sql`.
+    if (PACKAGES.test(path)) return false;
     const stem = base.slice(0, base.lastIndexOf("."));
     if (BARE_FILES.has(base)) return !options.prose;
     if (stem === "") return options.alone;

@@ -27,7 +27,7 @@ export interface WordOptions {
 
 const LINK = /\[([^\][\n]{0,400})\]\(<?([^()\s<>]{1,800})>?[^)\n]{0,100}\)/y;
 const LOCATION =
-  /\s{0,2}[([]\s{0,2}(?:lines?|lignes?|L|ln\.?)\s{0,2}:?\s{0,2}#?L?(\d{1,7})(?:\s{0,2}(?:[-–—,]|to|à)\s{0,2}L?(\d{1,7}))?[^)\]\n]{0,40}[)\]]|,?\s{1,2}(?:at |on |à la )?(?:lines?|lignes?)\s{1,2}(\d{1,7})(?:\s{0,2}[-–]\s{0,2}(\d{1,7}))?/iy;
+  /\s{0,2}[([]\s{0,2}(?:lines?|lignes?|L|ln\.?)\s{0,2}:?\s{0,2}#?L?(\d{1,7})(?:\s{0,2}(?:[-–—,]|to|à)\s{0,2}L?(\d{1,7}))?[^)\]\n]{0,40}[)\]]|\s?[([](\d{1,7})\s?[-–]\s?(\d{1,7})[)\]]|,?\s{1,2}(?:at |on |à la )?(?:lines?|lignes?)\s{1,2}(\d{1,7})(?:\s{0,2}[-–]\s{0,2}(\d{1,7}))?/iy;
 const QUOTED = /["“«]\s?([^"“”«»\n]{1,300}?)\s?["”»]/y;
 
 /** Splits one line or paragraph. Linear: every expression is anchored and bounded. */
@@ -44,8 +44,8 @@ export function readWords(text: string, options: WordOptions): Word[] {
       LOCATION.lastIndex = at;
       const location = LOCATION.exec(text);
       if (location !== null && found.kind !== "simple") {
-        const first = Number(location[1] ?? location[3]);
-        const lines = range(first, Number(location[2] ?? location[4] ?? first));
+        const first = Number(location[1] ?? location[3] ?? location[5]);
+        const lines = range(first, Number(location[2] ?? location[4] ?? location[6] ?? first));
         if (lines !== undefined) found = { ...found, lines };
         at += location[0].length;
       }

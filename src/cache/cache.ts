@@ -89,6 +89,15 @@ export class Cache {
     return this.#objects.put(bytes);
   }
 
+  /** Many JSON values; see `Objects.putMany`. */
+  async putJsonMany(values: readonly unknown[], trust: boolean): Promise<Digest[]> {
+    await this.#touch();
+    return this.#objects.putMany(
+      values.map((value) => Buffer.from(canonicalJson(value))),
+      trust,
+    );
+  }
+
   async putJson(value: unknown): Promise<Digest> {
     return this.putBytes(Buffer.from(canonicalJson(value)));
   }

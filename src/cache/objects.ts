@@ -8,6 +8,7 @@
  * times slower).
  */
 import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
@@ -30,7 +31,12 @@ export interface DamagedObject {
 export function encodeObject(bytes: Uint8Array): Uint8Array {
   if (bytes.length >= COMPRESS_FROM) {
     const packed = brotliCompressSync(bytes, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 4,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+        // The default window of 4 MiB is allocated for every object, however small.
+        [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(10, 32 - Math.clz32(bytes.length))),
+      },
     });
     if (packed.length < bytes.length * 0.9) return Buffer.concat([Buffer.of(1), packed]);
   }
@@ -90,6 +96,26 @@ export class Objects {
   }
 
   /**
+   * Stores many; those that are there already are not written again (their bytes are checked when somebody reads them). `trust` false
+   * writes all of them, for after damage.
+   */
+  async putMany(contents: readonly Uint8Array[], trust: boolean): Promise<Digest[]> {
+    const digests = contents.map((bytes) => digestBytes(bytes));
+    const there = trust ? await this.has(digests) : new Set<Digest>();
+    let pending: Promise<Digest>[] = [];
+    for (const [index, digest] of digests.entries()) {
+      if (there.has(digest)) continue;
+      there.add(digest);
+      pending.push(this.put(contents[index] as Uint8Array));
+      if (pending.length < 400) continue;
+      await Promise.all(pending);
+      pending = [];
+    }
+    await Promise.all(pending);
+    return digests;
+  }
+
+  /**
    * The bytes of those that are there and intact. Damaged ones are reported and removed, missing ones are simply absent from the
    * result: the caller knows whether that is a miss or damage.
    */
@@ -119,17 +145,9 @@ export class Objects {
   /** Which of them exist; their bytes are not looked at. */
   async has(digests: readonly Digest[]): Promise<Set<Digest>> {
     const wanted = [...new Set(digests)];
-    const inline = await this.#table.has(wanted);
-    const found = new Set<Digest>();
+    const found = (await this.#table.has(wanted)) as Set<Digest>;
     for (const digest of wanted) {
-      if (inline.has(digest)) found.add(digest);
-      else if (
-        await stat(this.#path(digest)).then(
-          (entry) => entry.isFile(),
-          () => false,
-        )
-      )
-        found.add(digest);
+      if (!found.has(digest) && statSync(this.#path(digest), { throwIfNoEntry: false })?.isFile()) found.add(digest);
     }
     return found;
   }

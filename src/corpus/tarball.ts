@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../base/result.js";
 import { TREE_LIMITS, type TreeLimits } from "./limits.js";
 import { byCodeUnits, collisionKey, LeftOut, shownPath, treePath } from "./paths.js";
 
-export interface UnpackedFile {
+interface UnpackedFile {
   readonly path: string;
   readonly bytes: Uint8Array;
 }

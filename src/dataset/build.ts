@@ -32,7 +32,7 @@ export interface MinedIssue {
   readonly labels: readonly string[];
 }
 
-export interface Dropped {
+interface Dropped {
   /** Stable name of the rule. */
   readonly rule: string;
   /** A sentence; shown once per rule where the rule has none of its own. */
@@ -162,7 +162,9 @@ export function changedFile(file: Omit<ChangedFile, "role">): ChangedFile {
 function notesOf(cases: readonly Case[], options: BuildOptions): string[] {
   const notes: string[] = [];
   const madeUp = cases.filter((one) => !one.number_is_real).length;
-  if (madeUp > 0) notes.push(`${madeUp} of ${cases.length} cases have no real issue number; theirs are made up (100001 and up)`);
+  // The source may have said so of all its issues.
+  if (madeUp > 0 && !options.notes.some((note) => note.includes("no real number")))
+    notes.push(`${madeUp} of ${cases.length} cases have no real number; theirs are made up (100001 and up)`);
   const without = cases.filter((one) => one.targets.length === 0).length;
   if (without > 0) {
     const which = [options.extensions?.join(", "), options.roles?.join(", ")].filter((text) => text !== undefined).join("; ");

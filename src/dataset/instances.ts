@@ -6,8 +6,16 @@ import * as z from "zod";
 import { changedFile } from "./build.js";
 import { filesOfPatch } from "./patch.js";
 import { describeProblem, plainPath, type Raw } from "./records.js";
-import type { Case, ChangedFile, Target } from "./schema.js";
+import { type Case, type ChangedFile, FILE_STATUSES, type Target } from "./schema.js";
 import { selectTargets } from "./targets.js";
+
+const goldFileSchema = z.object({
+  filename: z.string().min(1),
+  status: z.enum(FILE_STATUSES).nullish().catch(null),
+  previous_filename: z.string().nullish(),
+  additions: z.number().int().nonnegative().nullish(),
+  deletions: z.number().int().nonnegative().nullish(),
+});
 
 const instanceSchema = z.object({
   instance_id: z.string().min(1),
@@ -18,7 +26,8 @@ const instanceSchema = z.object({
   patch: z.string().nullish(),
   /** `path.py:Class.function`. */
   edit_functions: z.array(z.string()).nullish(),
-  gold_files: z.array(z.string().min(1)).nullish(),
+  /** Paths, or files as GitHub lists them. */
+  gold_files: z.array(z.union([z.string().min(1), goldFileSchema])).nullish(),
   category: z.string().nullish(),
   difficulty: z.string().nullish(),
 });
@@ -32,8 +41,7 @@ export function caseOfInstance(record: Raw): Case | string {
   const parsed = instanceSchema.safeParse(record);
   if (!parsed.success) return describeProblem(parsed.error);
   const instance = parsed.data;
-  const files = typeof instance.patch === "string" ? filesOfPatch(instance.patch) : [];
-  const targets = targetsOf(instance, files);
+  const targets = targetsOf(instance);
   if (targets === null) return "it has no truth: expected `edit_functions`, `gold_files` or a `patch` that changes files";
   const [title = "", ...rest] = instance.problem_statement.replaceAll("\r\n", "\n").split("\n");
   const strata: Record<string, string> = {};
@@ -61,23 +69,34 @@ export function caseOfInstance(record: Raw): Case | string {
   };
 }
 
-/** The makers' own list of files where there is one, else every file of the patch. The patch tells what happened to each. */
-function targetsOf(
-  instance: Pick<z.infer<typeof instanceSchema>, "edit_functions" | "gold_files">,
-  patched: readonly ChangedFile[],
-): readonly Target[] | null {
-  const listed = instance.edit_functions?.length
-    ? instance.edit_functions.map((edited) => edited.split(":", 1)[0] ?? "")
-    : (instance.gold_files ?? []);
+/** The makers' own list of files where there is one, else every file of the patch. What happened to a file is told by whichever knows. */
+function targetsOf(instance: z.infer<typeof instanceSchema>): readonly Target[] | null {
+  const gold = instance.gold_files ?? [];
+  const described = [
+    ...gold.flatMap((file) => (typeof file === "string" ? [] : [describedFile(file)])),
+    ...filesOfPatch(instance.patch ?? ""),
+  ].filter(({ path }) => path !== "");
+  const edited = (instance.edit_functions ?? []).map((name) => name.split(":", 1)[0] ?? "");
+  const listed = edited.length > 0 ? edited : gold.map((file) => (typeof file === "string" ? file : file.filename));
   const paths = new Set(listed.map(plainPath).filter((path) => path !== ""));
-  const all = targetsOfFiles(patched);
+  const all = targetsOfFiles(described);
   if (paths.size === 0) return all.length > 0 ? all : null;
-  const known = all.filter((target) => paths.has(target.path) || (target.renamed_to !== null && paths.has(target.renamed_to)));
+  const known = all.filter(({ path, renamed_to }) => paths.has(path) || (renamed_to !== null && paths.has(renamed_to)));
   const found = new Set(known.flatMap(({ path, renamed_to }) => [path, renamed_to]));
   const others = [...paths]
     .filter((path) => !found.has(path))
     .map((path) => changedFile({ path, status: null, previous_path: null, additions: null, deletions: null }));
   return [...known, ...targetsOfFiles(others)].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function describedFile(file: z.infer<typeof goldFileSchema>): ChangedFile {
+  return changedFile({
+    path: plainPath(file.filename),
+    status: file.status ?? null,
+    previous_path: file.previous_filename ?? null,
+    additions: file.additions ?? null,
+    deletions: file.deletions ?? null,
+  });
 }
 
 function targetsOfFiles(files: readonly ChangedFile[]): readonly Target[] {

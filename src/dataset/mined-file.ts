@@ -102,7 +102,7 @@ const pullSchema = z.object({
   base_commit: z.unknown().optional(),
   merge_commit: z.unknown().optional(),
   files_truncated: z.unknown().optional(),
-  files: z.array(z.unknown().optional()).nullish(),
+  files: z.array(z.unknown()).nullish(),
 });
 
 const issueSchema = z.looseObject({

@@ -253,9 +253,11 @@ async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKin
     });
     throw new NoOutput("failed", context.redact(result.message));
   }
-  const items = await Promise.all(
-    result.value.items.map(async ({ id, value }): Promise<ItemRef> => ({ id, digest: await context.cache.putJson(value) })),
+  const digests = await context.cache.putJsonMany(
+    result.value.items.map(({ value }) => value),
+    !context.verifyHits,
   );
+  const items = result.value.items.map(({ id }, index): ItemRef => ({ id, digest: digests[index] as Digest }));
   const files: StoredFile[] = await storeFiles(context, result.value.files ?? []);
   const now = context.world.clock.now();
   const row = await storeStage(context, kind, parts, items, result.value.meta, {
@@ -442,7 +444,8 @@ class UnitPass {
   readonly #keys = new Map<string, Digest>();
   readonly #results = new Map<string, { readonly items: readonly ItemRef[] }>();
   readonly #failed = new Map<string, { readonly message: string; readonly empty: boolean }>();
-  readonly #outstanding = new Set<Promise<void>>();
+  #outstanding = 0;
+  #waiting: (() => void)[] = [];
   #error: unknown;
 
   constructor(
@@ -524,30 +527,38 @@ class UnitPass {
           this.#record(unit, { type: "hit", items: refsOf(row), status: row.status, row });
           continue;
         }
-        await this.#room();
+        await this.#room(MOST_OUTSTANDING);
         if (this.#stopping()) {
           this.notRun += 1;
           continue;
         }
-        const work = this.#do(unit, key)
+        this.#outstanding += 1;
+        this.#do(unit, key)
           .then((result) => this.#record(unit, result))
           .catch((error: unknown) => {
             this.#error ??= error;
             this.#context.restart.wanted = true;
           })
-          .finally(() => this.#outstanding.delete(work));
-        this.#outstanding.add(work);
+          .finally(() => this.#finished());
       }
       this.#context.events({ type: "progress", node: this.#progress });
     }
   }
 
-  async #room(): Promise<void> {
-    while (this.#outstanding.size >= MOST_OUTSTANDING) await Promise.race(this.#outstanding);
+  /** Waits until fewer than `most` units are outstanding. */
+  async #room(most: number): Promise<void> {
+    while (this.#outstanding >= most) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #finished(): void {
+    this.#outstanding -= 1;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
   }
 
   async drain(): Promise<void> {
-    while (this.#outstanding.size > 0) await Promise.all(this.#outstanding);
+    await this.#room(1);
     if (this.#error !== undefined) throw this.#error;
   }
 

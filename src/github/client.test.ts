@@ -222,10 +222,14 @@ describe("paging links", () => {
     expect(server.requests.length).toBeLessThanOrEqual(3);
   });
 
-  test("without end", async () => {
-    const { client } = await rig({ script: ({ index }) => ({ type: "link", link: `<?page=${index + 2}>; rel="next"` }) });
-    const all = await client.askAll(LIST, QUERY, 5, signal());
-    expect(all).toMatchObject({ ok: true, value: { cut: true } });
+  test("without end: cut at the most pages that make sense, and noticed as soon as pages repeat", async () => {
+    const endless: GitHubServerOptions = { script: ({ index }) => ({ type: "link", link: `<?page=${index + 2}>; rel="next"` }) };
+    expect(await (await rig(endless)).client.askAll(LIST, QUERY, 3, signal())).toMatchObject({ ok: true, value: { cut: true } });
+    const { client, server } = await rig(endless);
+    const all = await client.askAll(LIST, QUERY, 1000, signal());
+    expect(!all.ok && all.error.message).toContain("repeats");
+    // Three pages of issues, and two empty ones.
+    expect(server.requests).toHaveLength(5);
   });
 });
 

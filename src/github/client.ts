@@ -54,7 +54,7 @@ export interface Pages {
   readonly cut: boolean;
 }
 
-export type Parameters = Readonly<Record<string, string | number>>;
+type Parameters = Readonly<Record<string, string | number>>;
 
 export interface GitHubClient {
   /** One request. `route` is a path template such as `/repos/{owner}/{repo}/issues`. */
@@ -262,7 +262,7 @@ function shownRoute(route: string, parameters: Parameters): string {
  * The next page's own query members, taken from the `Link` header. Only they are taken: GitHub's link has another path
  * (`/repositories/123/...`), and a link to another server, or one without a position, is a mistake of whoever sent it.
  */
-export function nextQuery(link: string | null, api: string): Result<Readonly<Record<string, string>> | null, string> {
+function nextQuery(link: string | null, api: string): Result<Readonly<Record<string, string>> | null, string> {
   if (link === null) return ok(null);
   const next = link
     .slice(0, 10_000)

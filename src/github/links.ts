@@ -188,7 +188,7 @@ export function inMergeOrder(links: readonly LinkCandidate[]): LinksItem["links"
   );
 }
 
-export function millis(instant: string | null): number | null {
+function millis(instant: string | null): number | null {
   if (instant === null) return null;
   const time = Date.parse(instant);
   return Number.isNaN(time) ? null : time;

@@ -20,7 +20,7 @@ import {
   updatedAt,
 } from "./recording-objects.js";
 
-export interface RestRequest {
+interface RestRequest {
   readonly method: string;
   /** Absolute. */
   readonly url: string;
@@ -28,7 +28,7 @@ export interface RestRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-export interface RestResponse {
+interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -8,8 +8,8 @@
 import * as z from "zod";
 import { err, ok, type Result } from "../base/result.js";
 
-export const RECORDING_FORMAT = "bench-github-recording";
-export const RECORDING_VERSION = 1;
+const RECORDING_FORMAT = "bench-github-recording";
+const RECORDING_VERSION = 1;
 
 const slug = z.string().regex(/^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/);
 const instant = z

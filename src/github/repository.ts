@@ -13,7 +13,7 @@ export interface RepositoryName {
   readonly enterpriseHost: string | null;
 }
 
-export const PUBLIC_API = "https://api.github.com";
+const PUBLIC_API = "https://api.github.com";
 
 /** Hosts of other services, where an address can't be meant for us. */
 const OTHER_SERVICES = new Set(["gitlab.com", "bitbucket.org", "codeberg.org", "gitee.com", "sr.ht", "git.sr.ht"]);

@@ -11,7 +11,7 @@ import * as z from "zod";
 import { FILE_STATUSES, LINK_GRADES } from "../dataset/schema.js";
 
 /** Where a text named a pull request: the three patterns of the `mentions` rule, and an object with a `pull_request` member. */
-export const referenceSchema = z.object({
+const referenceSchema = z.object({
   /** `owner/repo`, lower case. */
   repository: z.string(),
   number: z.number().int().positive(),
@@ -54,7 +54,7 @@ export const issueItemSchema = z.object({
 export type IssueItem = z.infer<typeof issueItemSchema>;
 
 /** Why a link can't count as closing although its evidence says so. One rule each. */
-export const OBJECTIONS = [
+const OBJECTIONS = [
   "other-repository",
   "not-merged",
   "merged-before-issue",
@@ -64,9 +64,8 @@ export const OBJECTIONS = [
   "duplicate",
   "reverted",
 ] as const;
-export type ObjectionRule = (typeof OBJECTIONS)[number];
 
-export const linkCandidateSchema = z.object({
+const linkCandidateSchema = z.object({
   /** `owner/repo#34`, lower case: the id of its `FilesItem`. */
   pull: z.string(),
   /** `owner/repo`, lower case. */
@@ -103,7 +102,7 @@ export type LinkCandidate = z.infer<typeof linkCandidateSchema>;
  * What was asked for. `closing`: what decides about closing; pull requests that are only named in texts stay unresolved. `mentions`:
  * every reference, and nothing that decides about closing (grades other than mention may be missing, base commits are null). `both`.
  */
-export const LINK_SCOPES = ["closing", "mentions", "both"] as const;
+const LINK_SCOPES = ["closing", "mentions", "both"] as const;
 
 export const linksItemSchema = z.object({
   /** The issue's id. */
@@ -123,7 +122,7 @@ export const linksItemSchema = z.object({
 });
 export type LinksItem = z.infer<typeof linksItemSchema>;
 
-export const pullFileSchema = z.object({
+const pullFileSchema = z.object({
   /** Path after the change. */
   path: z.string().min(1),
   status: z.enum(FILE_STATUSES).nullable(),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LINK_GRADES, type LinkGrade } from "../dataset/schema.js";
 import type { LinkCandidate, LinkRule } from "./schema.js";
-import { linkRuleText, scopeCovers, scopeOf, selectLinks, widestRule } from "./select.js";
+import { linkRuleText, parseLinkRule, scopeCovers, scopeOf, selectLinks, widestRule } from "./select.js";
 
 const link = (number: number, grades: LinkGrade[], more: Partial<LinkCandidate> = {}): LinkCandidate => ({
   pull: `o/r#${number}`,
@@ -100,4 +100,17 @@ test("scopes", () => {
   expect(widestRule("closing")).not.toContain("mention");
   expect(widestRule("both")).toContain("mention");
   expect(linkRuleText(["closing", "curated"])).toBe("closing, curated");
+});
+
+test.each([
+  ["closing", "closing"],
+  ["Mentions", "mentions"],
+  ["closing, curated", ["closing", "curated"]],
+  ["keyword", ["keyword"]],
+])("parseLinkRule %s", (text, rule) => {
+  expect(parseLinkRule(text)).toEqual({ ok: true, value: rule });
+});
+test.each(["", "closed", "mentions,keyword", "keyword,,commit"])("parseLinkRule refuses %j and lists what there is", (text) => {
+  const parsed = parseLinkRule(text);
+  expect(!parsed.ok && parsed.error).toContain("curated");
 });

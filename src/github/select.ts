@@ -3,14 +3,16 @@
  *
  * Pure and separate from the finding, so that another rule needs no request as long as the stage that asked looked for enough.
  */
+
+import { err, ok, type Result } from "../base/result.js";
 import { LINK_GRADES, type LinkGrade } from "../dataset/schema.js";
-import type { LinkCandidate, LinkRule, LinksItem } from "./schema.js";
+import { type LinkCandidate, type LinkRule, type LinksItem, linkRuleSchema } from "./schema.js";
 
 /** Grades whose evidence speaks of *closing*; a link of these counts only without objections. */
 export const CLOSING_GRADES: readonly LinkGrade[] = ["platform", "keyword", "commit"];
 
 /** One link that a rule left out: `rule` is stable and countable, `what` a sentence. */
-export interface DroppedLink {
+interface DroppedLink {
   readonly rule: string;
   readonly what: string;
   /** The pull request, `owner/repo#34`; or the issue where the issue as a whole is dropped. */
@@ -26,6 +28,17 @@ export interface SelectedLinks {
 /** The rule as text, for a data set's header: `closing`, `mentions`, `closing, curated`. */
 export function linkRuleText(rule: LinkRule): string {
   return typeof rule === "string" ? rule : rule.join(", ");
+}
+
+/** Reads a rule as it is typed: `closing`, `mentions`, or grades with commas between them (`closing,curated`). */
+export function parseLinkRule(text: string): Result<LinkRule, string> {
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  const [only] = names;
+  const rule = linkRuleSchema.safeParse(names.length === 1 && (only === "closing" || only === "mentions") ? only : names);
+  if (rule.success) return ok(rule.data);
+  return err(
+    `${JSON.stringify(text.slice(0, 100))} is no links rule: give closing, mentions, or a list of closing, ${LINK_GRADES.join(", ")}`,
+  );
 }
 
 export type LinkScope = LinksItem["scope"];

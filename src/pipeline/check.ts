@@ -167,6 +167,7 @@ function makeNodes(
   const axes = new Map<string, Axis>();
   const done = new Map<string, StageCells>();
   const nodes: StageNode[] = [];
+  let complete = true;
   const matrixScope = parameters.scope(() => ({
     type: "missing",
     message: "a matrix can't refer to matrix values",
@@ -195,7 +196,10 @@ function makeNodes(
     const results = configureCells({ stage, kind, cells, own, axes, unsure: unsure.has(name), parameters, folder, projectRoot });
     for (const [index, cell] of cells.cells.entries()) {
       const result = results[index] ?? null;
-      if (result === null || kind === null) continue;
+      if (result === null || kind === null) {
+        complete = false;
+        continue;
+      }
       nodes.push({
         id: nodeId(name, cell.label),
         stage: name,
@@ -212,6 +216,8 @@ function makeNodes(
       });
     }
   }
+  // A node must never be left out without a word: a smaller benchmark would run, and look like the whole one.
+  if (!complete && mistakes.errors === 0) throw new Error("a stage has no configuration, and no mistake was reported");
   return nodes;
 }
 

@@ -72,6 +72,15 @@ export function explainIssue(issue: Issue, base: Path, context: IssueContext): v
     return;
   }
   const wanted = expectation(issue);
+  if (issue.code === "invalid_key") {
+    const [inner] = issue.issues;
+    const form = inner === undefined ? null : inner.message === DEFAULT_MESSAGE ? expectation(inner) : inner.message;
+    context.mistakes.error(
+      located.keySpan ?? span,
+      `the key ${subject} is not valid${form === null ? "" : `: expected ${form}`}`,
+    );
+    return;
+  }
   if (node === undefined) {
     context.mistakes.error(span, `${subject ?? "`with`"} is missing: expected ${wanted}`, missingAdvice(path, issue, context));
     return;
@@ -106,15 +115,12 @@ function missingAdvice(path: Path, issue: Issue, context: IssueContext): string 
 
 function explainKeys(keys: readonly string[], path: Path, located: Located, context: IssueContext): void {
   const known = keysAt(context.schema, context.value, path);
-  const { node } = located;
+  const members = new Map(located.node?.type === "map" ? located.node.members.map((each) => [each.key, each]) : []);
+  const free = known.filter((candidate) => !members.has(candidate));
   for (const key of keys) {
-    const at = node?.type === "map" ? member(node, key) : undefined;
-    const taken = node?.type === "map" ? node.members.map((each) => each.key) : [];
-    const near =
-      nearest(
-        key,
-        known.filter((candidate) => !taken.includes(candidate)),
-      ) ?? nearest(key, known);
+    const at = members.get(key);
+    // A slip most likely stands for an option that is absent.
+    const near = nearest(key, free) ?? nearest(key, known);
     const where = path.length === 0 ? "" : ` in ${subjectOf(path)}`;
     const others = known.length === 0 ? "no options are allowed here" : `there are ${listed(known, "and")}`;
     const suggestion = near === undefined ? others : `did you mean ${code(near)}?`;
@@ -225,13 +231,6 @@ function expectation(issue: Issue): string | null {
       return issue.format === "regex"
         ? `text of the form ${issue.pattern}`
         : (FORMATS[issue.format] ?? `text in the format ${code(issue.format)}`);
-    case "invalid_key":
-    case "invalid_element": {
-      const [inner] = issue.issues;
-      const what = issue.code === "invalid_key" ? "a key that is " : "an element that is ";
-      const wanted = inner === undefined ? null : inner.message !== DEFAULT_MESSAGE ? inner.message : expectation(inner);
-      return wanted === null ? null : `${what}${wanted}`;
-    }
     default:
       return null;
   }

@@ -15,8 +15,9 @@ import { type MapNode, type Member, member, placeOf, type SourceNode, toJson } f
 import { code, found } from "./words.js";
 
 export const MAX_CELLS = 1000;
+const MAX_KEYS = 20;
 
-export interface AxisCell {
+interface AxisCell {
   readonly label: string;
   /** By matrix key: the value, with the place of its key for mistakes. */
   readonly values: ReadonlyMap<string, Member>;
@@ -63,6 +64,14 @@ export function readAxis(stage: RawStage, scope: Scope, schema: z.ZodType | null
   const keys = evaluated.members.map(({ key }) => key);
   if (keys.length === 0) {
     mistakes.error(keySpan, `${code("matrix")} is empty`, "write `matrix: { key: [value, value] }`, or remove it");
+    return broken([]);
+  }
+  if (keys.length > MAX_KEYS) {
+    mistakes.error(
+      keySpan,
+      `${code("matrix")} has ${keys.length} keys; at most ${MAX_KEYS} are allowed`,
+      "split it over several stages",
+    );
     return broken([]);
   }
   checkClashes(stage, evaluated, mistakes);

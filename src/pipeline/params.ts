@@ -12,6 +12,7 @@ import { type MapNode, type Member, member, type SourceNode, toJson } from "./tr
 import { code, found, listed } from "./words.js";
 import { readYaml } from "./yaml.js";
 
+const MAX_PARAMETERS = 1000;
 const MAX_CHAIN = 50;
 const MAX_PUT_IN = 200_000;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -71,6 +72,11 @@ export class Parameters {
         `expected a mapping of parameters, found ${found(declared)}`,
         "write `params: { name: value }`",
       );
+      return null;
+    }
+    if (declared.members.length > MAX_PARAMETERS) {
+      const many = `there are ${declared.members.length} parameters; at most ${MAX_PARAMETERS} are allowed`;
+      this.#mistakes.error(declared.span, many, "put them into fewer mappings");
       return null;
     }
     for (const { key, keySpan } of declared.members) {

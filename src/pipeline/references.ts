@@ -5,10 +5,10 @@
  * a literal `${`. What was put in is never scanned again, so that no value can smuggle in a reference.
  */
 import type { Mistakes, Span } from "./mistakes.js";
-import { type MapNode, member, type Origin, type ScalarNode, type SourceNode, sizeOf, transplant } from "./tree.js";
-import { code, listed } from "./words.js";
+import { member, type Origin, type ScalarNode, type SourceNode, sizeOf, transplant } from "./tree.js";
+import { code } from "./words.js";
 
-export const SPACES = ["params", "env", "matrix"] as const;
+const SPACES = ["params", "env", "matrix"] as const;
 export type Space = (typeof SPACES)[number];
 
 export type TextPart =
@@ -202,14 +202,4 @@ export function matrixNames(node: SourceNode | undefined, into: Set<string> = ne
     }
   }
   return into;
-}
-
-/** What a mapping offers, for "there is no such member". */
-export function offers(map: MapNode): string {
-  return map.members.length === 0
-    ? "it is empty"
-    : `there are ${listed(
-        map.members.map(({ key }) => key),
-        "and",
-      )}`;
 }

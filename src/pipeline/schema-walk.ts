@@ -77,7 +77,7 @@ function literals(schema: z.ZodType): readonly unknown[] {
 }
 
 /** The schemas that may apply at `path` below `schema`, chosen by what `value` says of its kind. */
-export function schemasAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): z.ZodType[] {
+function schemasAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): z.ZodType[] {
   let current: { readonly schemas: z.ZodType[]; readonly value: unknown } = { schemas: unwrap(schema, value), value };
   for (const step of path) {
     const inner = typeof current.value === "object" && current.value !== null ? Reflect.get(current.value, step) : undefined;

@@ -6,10 +6,10 @@ import { splitReferences } from "./references.js";
 import { type MapNode, type Member, placeOf, type SourceNode } from "./tree.js";
 import { code, found, listed } from "./words.js";
 
-export const OPTION_KEYS = ["retry", "timeout", "concurrency", "resource", "allow_failures", "freshness"] as const;
-export const STAGE_KEYS = ["uses", "needs", "with", "matrix", ...OPTION_KEYS] as const;
+const OPTION_KEYS = ["retry", "timeout", "concurrency", "resource", "allow_failures", "freshness"] as const;
+const STAGE_KEYS = ["uses", "needs", "with", "matrix", ...OPTION_KEYS] as const;
 
-export interface Need {
+interface Need {
   readonly name: string;
   readonly span: Span;
 }
@@ -130,6 +130,7 @@ function readUses(stage: string, stageSpan: Span, uses: Member | undefined, mist
 function readNeeds(stage: string, { value, keySpan }: Member, mistakes: Mistakes): { list: Need[]; sound: boolean } {
   const written = value.type === "list" ? value.items : [value];
   const list: Need[] = [];
+  const seen = new Set<string>();
   let sound = true;
   for (const item of written) {
     const span = item.span.end > item.span.start ? item.span : keySpan;
@@ -147,9 +148,12 @@ function readNeeds(stage: string, { value, keySpan }: Member, mistakes: Mistakes
     } else if (item.value === stage) {
       sound = false;
       mistakes.error(span, `the stage ${code(stage)} needs itself`, "remove it, or name the stage that you meant");
-    } else if (list.some(({ name }) => name === item.value)) {
+    } else if (seen.has(item.value)) {
       mistakes.error(span, `${code(item.value)} stands in ${code("needs")} twice`, "keep one of them");
-    } else list.push({ name: item.value, span });
+    } else {
+      seen.add(item.value);
+      list.push({ name: item.value, span });
+    }
   }
   return { list, sound };
 }

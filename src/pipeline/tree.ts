@@ -27,7 +27,7 @@ export interface ScalarNode extends Place {
   /** As written, for text made of it: `1.10` stays `1.10`. Equals `value` for strings. */
   readonly text: string;
 }
-export interface ListNode extends Place {
+interface ListNode extends Place {
   readonly type: "list";
   readonly items: readonly SourceNode[];
 }
@@ -43,7 +43,7 @@ export interface MapNode extends Place {
   readonly members: readonly Member[];
 }
 /** A value that could not be made out; its mistake has been reported, and nothing more is said about it. */
-export interface UnknownNode extends Place {
+interface UnknownNode extends Place {
   readonly type: "unknown";
 }
 export type SourceNode = ScalarNode | ListNode | MapNode | UnknownNode;

@@ -7,6 +7,10 @@ test("what strangers wrote stays text", () => {
   expect(markdownText("<img src=x onerror=alert(1)>")).toBe("&lt;img src=x onerror=alert(1)&gt;");
   expect(markdownText("`code` **bold** [l](http://x)")).toBe("\\`code\\` \\*\\*bold\\*\\* \\[l\\](http&#58;//x)");
   expect(markdownText("two\nlines\ttab")).toBe("two lines tab");
+  expect(markdownText("# heading")).toBe("\\# heading");
+  expect(markdownText("1. list")).toBe("1\\. list");
+  expect(markdownText("- list")).toBe("\\- list");
+  expect(markdownText("tool@1.0.0 owner/repo#12 Hit@5")).toBe("tool@1.0.0 owner/repo#12 Hit@5");
   expect(markdownText("@someone www.example.org")).toBe("&#64;someone www&#46;example.org");
   expect(markdownText("a\u202eb\u200bc")).toBe("abc");
   expect(markdownText("\u001b[31mred")).not.toContain("\u001b");

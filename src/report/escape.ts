@@ -19,13 +19,16 @@ export function markdownText(text: string, limit = 120): string {
   const cut = characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : line;
   return (
     cut
-      .replace(/[\\`*_{}[\]#|~!]/g, (character) => `\\${character}`)
+      .replace(/[\\`*_[\]|~]/g, (character) => `\\${character}`)
       .replaceAll("&", "&amp;")
       .replaceAll("<", "&lt;")
       .replaceAll(">", "&gt;")
+      // A heading, a list or a rule where the text begins a block.
+      .replace(/^[#+=-]/, (character) => `\\${character}`)
+      .replace(/^(\d{1,9})([.)])/, "$1\\$2")
       // GitHub turns these into links and mentions without any markup.
       .replaceAll("://", "&#58;//")
-      .replaceAll("@", "&#64;")
+      .replace(/@(?=[a-z])/gi, "&#64;")
       .replace(/www\./gi, (www) => `${www.slice(0, 3)}&#46;`)
   );
 }

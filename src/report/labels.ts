@@ -1,4 +1,5 @@
 /** Names of cells and of their files: safe on every system, and different for different cells. */
+import type { Summary } from "../scoring/summary-schema.js";
 
 /** `owner/repo` becomes `owner__repo`; what a file name should not hold becomes `_`. */
 export function fileStem(name: string): string {
@@ -36,4 +37,22 @@ export function uniqueLabels(
     seen.add(fileStem(candidate));
     return candidate;
   });
+}
+
+/** Summaries from a stored report's meta, in the order of the pipeline and their measures in the order that was asked for. */
+export function summariesInOrder(meta: {
+  readonly labels: readonly string[];
+  readonly summary: Readonly<Record<string, Summary>>;
+}): Record<string, Summary> {
+  return Object.fromEntries(
+    meta.labels.flatMap((label) => {
+      const summary = Object.hasOwn(meta.summary, label) ? meta.summary[label] : undefined;
+      if (summary === undefined) return [];
+      const measures = summary.measure_order.flatMap((name) => {
+        const measure = summary.measures[name];
+        return measure === undefined ? [] : [[name, measure] as const];
+      });
+      return [[label, { ...summary, measures: Object.fromEntries(measures) }] as const];
+    }),
+  );
 }

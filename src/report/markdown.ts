@@ -239,22 +239,40 @@ function allTargets(cells: readonly Cell[]): string {
   ].join("\n\n");
 }
 
+/** What is the same in all cells is told once. */
 function provenance(cells: readonly Cell[], definitions: ReadonlyMap<string, string>): string {
-  const blocks = cells.map(({ label, meta, summary }) => {
-    const facts = {
-      backend: { name: meta.backend, kind: meta.kind, identity: meta.identity ?? null },
+  const facts = cells.map(({ label, meta, summary }) => {
+    const { project_name, digest, url } = meta.dataset;
+    const shared = {
       rules: meta.rules,
-      dataset: { project_name: meta.dataset.project_name, digest: meta.dataset.digest, url: meta.dataset.url },
+      dataset: { project_name, digest, url },
       corpus: meta.corpus,
       bootstrap: summary.bootstrap,
-      seconds: summary.seconds,
-      cost_usd: summary.cost_usd,
     };
-    return `### ${markdownText(label)}\n\n${fenced(JSON.stringify(facts, null, 2), "json")}`;
+    const own = {
+      backend: { name: meta.backend, kind: meta.kind, identity: meta.identity ?? null },
+      seconds: rounded(summary.seconds),
+      cost_usd: rounded(summary.cost_usd),
+    };
+    return { label, shared, own };
   });
+  const same = new Set(facts.map(({ shared }) => canonicalJson(shared))).size === 1;
+  const block = (title: string, value: unknown) =>
+    `### ${markdownText(title)}\n\n${fenced(JSON.stringify(value, null, 2), "json")}`;
+  const first = facts[0];
   const measures = measureNames(cells).flatMap((name) => {
     const definition = definitions.get(name);
     return definition === undefined ? [] : [`- ${markdownText(name)}: ${markdownText(definition, 400)}`];
   });
-  return ["## How it was made", ...(measures.length > 0 ? [measures.join("\n")] : []), ...blocks].join("\n\n");
+  return [
+    "## How it was made",
+    ...(measures.length > 0 ? [measures.join("\n")] : []),
+    ...(same && first !== undefined ? [block("all cells", first.shared)] : []),
+    ...facts.map(({ label, shared, own }) => block(label, same ? own : { ...own, ...shared })),
+  ].join("\n\n");
+}
+
+/** Totals in three digits after the point; the JSON has them in full. */
+function rounded(sum: { readonly total: number; readonly answers: number } | null) {
+  return sum === null ? null : { ...sum, total: Number(sum.total.toFixed(3)) };
 }

@@ -41,7 +41,7 @@ interface Row {
 }
 
 function figures(cells: readonly (readonly [string, Summary])[], width: number, dim: (text: string) => string): string[] {
-  const names = [...new Set(cells.flatMap(([, summary]) => Object.keys(summary.measures)))];
+  const names = [...new Set(cells.flatMap(([, summary]) => summary.measure_order))];
   const rows = cells.flatMap(([label, summary]): Row[] => {
     const values = (measures: Readonly<Record<string, MeasureSummary>>) => names.map((name) => ratio(measures[name]?.value));
     const bounds = names.map((name) => range(summary.measures[name]));
@@ -149,7 +149,7 @@ function notes(cells: readonly (readonly [string, Summary])[]): string[] {
     ...each(({ absent_targets: absent, with_absent_targets: concerned }) =>
       absent === 0 ? null : `The corpus lacks ${plural(absent, "target")} of ${plural(concerned, "case")}.`,
     ),
-    ...each(({ expectation }) => (expectation === null ? null : `"expected" is the closed form for a random ranking.`)),
+    ...(cells.some(([, { expectation }]) => expectation !== null) ? ['"expected" is the closed form for a random ranking.'] : []),
     ...each(({ left_out: left }) => (left === 0 ? null : `${plural(left, "record was", "records were")} left out.`)),
   ];
 }

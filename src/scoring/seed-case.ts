@@ -37,7 +37,7 @@ export function seedFigures(impacted: readonly string[], answer: Answer | null, 
     predictions: drawn === null ? (first?.predictions ?? []).map(shown) : [],
     draws: drawn === null ? null : { count: drawn.draws.length, pool: drawn.pool, sizes: [...drawn.sizes] },
     all_targets: main,
-    in_repo_only: inRepoOf(responses, read, measures),
+    in_repo_only: inRepoOf(responses, read, main, measures),
     // Targets that the corpus lacks count here and can't be drawn: the closed form knows no such case.
     expectation:
       drawn === null || (first?.inRepo?.discarded.length ?? 0) > 0
@@ -71,11 +71,13 @@ function figuresOf(score: SeedScore, expected: readonly string[], measures: read
 function inRepoOf(
   responses: readonly string[],
   read: readonly SeedCase[],
+  main: ViewScores,
   measures: readonly Measure[],
 ): Figures["in_repo_only"] {
   const view = read[0]?.inRepo ?? null;
   if (view === null) return null;
   const { retained, discarded } = view;
+  if (discarded.length === 0) return { ...main, retained: [...retained], discarded: [] };
   const scores = responses.map((response) => figuresOf(scoreSeed(parseSeedAnswer(response), retained), retained, measures));
   return { ...meanScores(scores), retained: [...retained], discarded: [...discarded] };
 }

@@ -91,6 +91,8 @@ export const summarySchema = z.object({
   /** Records of answers and data set that could not be used. */
   left_out: z.number(),
   measures: measuresSchema,
+  /** Names of the measures in the order in which they were asked for: stored objects are sorted and lose it. */
+  measure_order: z.array(z.string()),
   /** Answers (cases without any included) whose case has a target, by outcome. */
   outcomes: z.record(z.string(), z.number()),
   /** The same for cases without a target. */

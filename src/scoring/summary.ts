@@ -67,6 +67,7 @@ export function summarise(
     repeats: every.reduce((most, answers) => Math.max(most, answers.length), 0),
     left_out: meta.left_out.reduce((sum, { count }) => sum + count, 0),
     measures: headline.measures,
+    measure_order: measures.map(({ name }) => name),
     outcomes: outcomesOf([...withTarget.values()].flat()),
     outcomes_without_target: outcomesOf([...withoutTarget.values()].flat()),
     without_failed: views.has("without_failed") ? summaryOf("without_failed") : null,

@@ -29,6 +29,8 @@ type Config = z.infer<typeof configSchema>;
 
 /** Meta of the output: what the terminal shows and `run --json` prints. Names of files still hold `{timestamp}`. */
 export interface ReportMeta {
+  /** Labels in the order of the pipeline: stored objects are sorted and lose it (`summariesInOrder` gives it back). */
+  readonly labels: readonly string[];
   readonly summary: Readonly<Record<string, Summary>>;
   readonly reports: readonly string[];
 }
@@ -52,7 +54,8 @@ export const reportStage = wholeStage<Config>({
     const facts: ReportFacts = { generatedAt: new Date(tools.clock.now()).toISOString(), datasetFile: null };
     const files = filesOf(cells.value, config.formats, facts);
     const summary = Object.fromEntries(cells.value.map((cell) => [cell.label, cell.summary]));
-    const meta: ReportMeta = { summary, reports: files.map(({ name }) => name) };
+    const labels = cells.value.map(({ label }) => label);
+    const meta: ReportMeta = { labels, summary, reports: files.map(({ name }) => name) };
     return {
       ok: true,
       value: {
