@@ -64,11 +64,14 @@ export class LimitState {
   nextSlot = 0;
   inFlight = 0;
   waiters = 0;
+  /** Latest time that people were told. */
+  shownUntil = 0;
 }
 
 /** Below this share of the limit, requests are spread over the time that is left. */
 const SLOW_SHARE = 0.05;
 const LONGEST_SLOT = 5000;
+const SAME_LIMIT = 2000;
 const FIRST_BACKOFF = 1000;
 const LONGEST_BACKOFF = 30_000;
 
@@ -88,11 +91,9 @@ export function limitedFetch(send: typeof fetch, state: LimitState, world: Limit
         if (verdict.type === "limit") {
           if (verdict.kind === "secondary") secondary += 1;
           // What was in flight beside it learns of the limit here too: nobody runs into it a second time.
-          pause(
-            state,
-            world.clock.now() + verdict.wait + Math.floor(world.random() * 1000),
-            limitName(verdict.kind, options.resource),
-          );
+          const now = world.clock.now();
+          const until = now + verdict.wait + Math.floor(world.random() * 1000);
+          pause(state, now, until, limitName(verdict.kind, options.resource));
           continue;
         }
         failures += 1;
@@ -109,8 +110,9 @@ function limitName(kind: "primary" | "secondary", resource: string): string {
   return kind === "primary" ? `the request limit of ${resource} is used up` : `${resource} asks to slow down (secondary limit)`;
 }
 
-function pause(state: LimitState, until: number, why: string): void {
-  if (until <= state.pausedUntil) return;
+function pause(state: LimitState, now: number, until: number, why: string): void {
+  // Requests that were under way together meet the same limit within moments: that is one wait, told once.
+  if (state.pausedUntil > now && until <= state.pausedUntil + SAME_LIMIT) return;
   state.pausedUntil = until;
   state.pausedFor = why;
 }
@@ -132,7 +134,7 @@ async function untilClear(
       state.left = null;
       state.resetAt = null;
     }
-    if (state.left === 0 && state.resetAt !== null) pause(state, state.resetAt, limitName("primary", options.resource));
+    if (state.left === 0 && state.resetAt !== null) pause(state, now, state.resetAt, limitName("primary", options.resource));
     if (now < state.pausedUntil) {
       const wait = state.pausedUntil - now;
       if (before + waited + wait > world.maxWait) {
@@ -174,8 +176,12 @@ async function shownWait(
   why: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  const until = world.clock.now() + wait;
+  if (state.waiters === 0 || until > state.shownUntil) {
+    state.shownUntil = until;
+    world.waiting(resource, until, why);
+  }
   state.waiters += 1;
-  world.waiting(resource, world.clock.now() + wait, why);
   try {
     await world.clock.sleep(wait, signal);
   } finally {
