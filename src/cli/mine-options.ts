@@ -2,7 +2,8 @@
 import { resolve } from "node:path";
 import { LINK_GRADES } from "../dataset/schema.js";
 import { apiUrl } from "../github/repository.js";
-import { type LinkRule, linkRuleSchema } from "../github/schema.js";
+import type { LinkRule } from "../github/schema.js";
+import { parseLinkRule } from "../github/select.js";
 import { type CommandOption, type OptionValue, UsageError } from "./contract.js";
 import type { MineSettings } from "./mine-graph.js";
 import { count, duration, flag, list, text } from "./options.js";
@@ -111,19 +112,9 @@ function limitOf(options: Options): number {
 }
 
 function linksOf(typed: string): LinkRule {
-  const names = typed
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-  const rule = linkRuleSchema.safeParse(
-    names.length === 1 && (names[0] === "mentions" || names[0] === "closing") ? names[0] : names,
-  );
-  if (rule.success) return rule.data;
-  if (names.length > 1 && names.includes("mentions"))
-    throw new UsageError("--links mentions stands alone: it is a rule of its own; the grade is called mention");
-  throw new UsageError(
-    `--links needs closing, mentions, or a list of ${["closing", ...LINK_GRADES].join(", ")}, not ${JSON.stringify(typed)}`,
-  );
+  const rule = parseLinkRule(typed);
+  if (!rule.ok) throw new UsageError(`--links: ${rule.error}`);
+  return rule.value;
 }
 
 function githubUrlOf(typed: string | undefined): string | undefined {

@@ -30,8 +30,9 @@ export interface MinedRepository {
   /** Pages, issues and pull requests that were there already. */
   readonly fromCache: number;
   readonly dataset: MinedDataset | null;
-  /** Absolute paths, the mined file first. */
-  readonly files: readonly string[];
+  /** Absolute paths of the mined file and of the audit beside it; null where none was written. */
+  readonly file: string | null;
+  readonly audit: string | null;
 }
 
 /** Members have the names that they have in `--json`. */
@@ -60,11 +61,11 @@ export function minedDataset({ meta, items }: Pick<StageOutput, "meta" | "items"
 }
 
 /** For stdout: one repository. Nothing where there is nothing to show. */
-export function renderMined({ repository, state, dataset, files }: MinedRepository, cwd: string): string {
+export function renderMined({ repository, state, dataset, file, audit }: MinedRepository, cwd: string): string {
   if (dataset === null || state !== "done") return "";
   const { kept, scanned, links, dropped, notes } = dataset;
   const lines = [`${repository}: ${kept} of ${scanned ?? "?"} closed issues kept (links: ${links})`];
-  for (const file of files) lines.push(`  ${relative(cwd, file) || file}`);
+  for (const path of [file, audit]) if (path !== null) lines.push(`  ${relative(cwd, path)}`);
   const width = Math.max(0, ...dropped.map(({ removed }) => String(removed).length));
   const names = Math.max(0, ...dropped.map(({ rule }) => rule.length));
   if (dropped.length > 0) lines.push("  left out, by rule:");

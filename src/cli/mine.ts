@@ -89,6 +89,9 @@ async function mine(typed: readonly string[], options: Readonly<Record<string, O
   return exit;
 }
 
+/** In the name of the audit that `build-dataset` writes beside the mined file. */
+const AUDIT_MARK = "__audit";
+
 interface Surroundings {
   readonly io: Io;
   readonly root: string;
@@ -122,6 +125,7 @@ async function mineOne(typed: string, settings: MineOptions, around: Surrounding
   const runFolder = join(cache.folder, "mining", safeName(place));
   const journal = openJournal(runFolder, world.clock.now, redactor(secrets));
   const progress = progressLines(name.value.slug, settings, io, around.screen, limits);
+  let failure: string | null = null;
   try {
     const result = await runPipeline({
       graph: graph.value,
@@ -147,6 +151,7 @@ async function mineOne(typed: string, settings: MineOptions, around: Surrounding
         journal.sink(event);
         around.screen.event(event);
         if (event.type === "limit") limits.set(event.resource, { left: event.left, of: event.of, resetAt: event.resetAt });
+        if (event.type === "unit" && event.message !== undefined) failure ??= event.message;
         progress(event);
       },
       signal: io.interrupted,
@@ -155,18 +160,18 @@ async function mineOne(typed: string, settings: MineOptions, around: Surrounding
       lock: false,
     });
     const output = await result.output(STAGES.dataset);
-    const stopped = result.nodes.find(({ state }) => state === "failed");
+    const blocking = result.nodes.find(({ state }) => state === "failed");
     return {
       repository: name.value.slug,
       typed,
       state: result.state === "running" ? "failed" : result.state,
-      message: result.message ?? stopped?.message ?? null,
+      message: result.message ?? failure ?? blocking?.message ?? null,
       resumeAt: result.resumeAt,
       requests: result.counts.requests ?? 0,
       saved: result.counts.requests_saved ?? 0,
       fromCache: result.nodes.reduce((sum, node) => sum + (FETCH_STAGES.some((stage) => stage === node.id) ? node.cached : 0), 0),
       dataset: output === null ? null : minedDataset(output),
-      files: result.state === "done" ? result.files : [],
+      ...minedFiles(result.state === "done" ? result.files : []),
     };
   } finally {
     journal.close();
@@ -185,8 +190,14 @@ function notBegun(typed: string): MinedRepository {
     saved: 0,
     fromCache: 0,
     dataset: null,
-    files: [],
+    file: null,
+    audit: null,
   };
+}
+
+function minedFiles(paths: readonly string[]): Pick<MinedRepository, "file" | "audit"> {
+  const audit = paths.find((path) => path.includes(AUDIT_MARK)) ?? null;
+  return { file: paths.find((path) => path !== audit) ?? null, audit };
 }
 
 /** Each repository once, however it was spelt. */
@@ -225,7 +236,7 @@ function progressLines(
   if (every === 0 || settings.quiet || (io.terminal.isTTY && !settings.progressAsked)) return () => {};
   let told = 0;
   return (event) => {
-    if (event.type !== "progress" || event.node.id !== STAGES.links) return;
+    if (event.type !== "progress" || event.node.id !== STAGES.links || event.node.executed === 0) return;
     const done = event.node.executed + event.node.cached + event.node.failed;
     if (Math.floor(done / every) <= told) return;
     told = Math.floor(done / every);
@@ -247,7 +258,7 @@ function jsonOf(results: readonly MinedRepository[], limits: ReadonlyMap<string,
   const resume = results.flatMap(({ state, resumeAt }) => (state === "stopped" && resumeAt !== null ? [resumeAt] : []));
   return {
     exit,
-    repositories: results.map(({ repository, state, message, resumeAt, requests, saved, dataset, files }) => ({
+    repositories: results.map(({ repository, state, message, resumeAt, requests, saved, dataset, file, audit }) => ({
       repository,
       state,
       ...(message === null || state === "done" ? {} : { message }),
@@ -255,7 +266,8 @@ function jsonOf(results: readonly MinedRepository[], limits: ReadonlyMap<string,
       requests,
       requests_saved: saved,
       ...(dataset ?? {}),
-      files: files.map((file) => relative(cwd, file)),
+      file: file === null ? null : relative(cwd, file),
+      audit_file: audit === null ? null : relative(cwd, audit),
     })),
     counts: {
       requests: results.reduce((sum, { requests }) => sum + requests, 0),
