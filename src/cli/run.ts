@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { RunResult } from "../engine/run.js";
 import type { Summary } from "../scoring/summary-schema.js";
+import type { ReportMeta } from "../stages/report.js";
 import { type Command, EXIT, type Io, type OptionValue } from "./contract.js";
 import { flag } from "./options.js";
 import { PIPELINE_OPTIONS, preparePipeline, runOptions, world } from "./prepare.js";
@@ -77,13 +78,15 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
     await cache.close();
   }
 
-  const reports = result.files.map((file) => relative(io.cwd, file));
+  const [reports, datasets] = [true, false].map((own) =>
+    result.files.filter((file) => file.startsWith(runFolder) === own).map((file) => relative(io.cwd, file)),
+  ) as [string[], string[]];
   if (flag(options, "json")) {
-    io.stdout(`${JSON.stringify(jsonResult(runId, result, reports, summary), null, 2)}\n`);
+    io.stdout(`${JSON.stringify(jsonResult(runId, result, { reports, datasets }, summary), null, 2)}\n`);
   } else {
     if (table !== "") io.stdout(`${table}\n`);
   }
-  io.stderr(ending(result, reports, path, quiet, relative(io.cwd, runFolder)));
+  io.stderr(ending(result, [...datasets, ...reports], path, quiet, relative(io.cwd, runFolder)));
   return result.exit;
 }
 
@@ -112,13 +115,20 @@ async function reportMetas(
     const output = await result.output(id);
     if (output === null) continue;
     // Our own report stage says what was found; a person's own may say nothing.
-    const meta = output.meta as { summary?: Record<string, Summary> } | null;
-    metas.push({ summary: meta?.summary ?? {} });
+    const meta = output.meta as Partial<ReportMeta> | null;
+    if (meta?.summary === undefined || meta.labels === undefined) continue;
+    const { summariesInOrder } = await import("../report/labels.js");
+    metas.push({ summary: summariesInOrder({ labels: meta.labels, summary: meta.summary }) });
   }
   return metas;
 }
 
-function jsonResult(runId: string, result: RunResult, reports: readonly string[], summary: unknown): unknown {
+function jsonResult(
+  runId: string,
+  result: RunResult,
+  files: { readonly reports: readonly string[]; readonly datasets: readonly string[] },
+  summary: unknown,
+): unknown {
   const sum = (pick: (node: RunResult["nodes"][number]) => number) => result.nodes.reduce((total, node) => total + pick(node), 0);
   return {
     run_id: runId,
@@ -146,7 +156,7 @@ function jsonResult(runId: string, result: RunResult, reports: readonly string[]
       statuses: node.statuses,
       ...(node.message === null ? {} : { message: node.message }),
     })),
-    reports,
+    ...files,
     summary,
     warnings: result.warnings,
     ...(result.resumeAt === null ? {} : { resume_at: new Date(result.resumeAt).toISOString() }),

@@ -83,7 +83,8 @@ export function stageTools(context: RunContext, node: StageNode): StageTools {
     projectRoot: options.projectRoot,
     cacheFolder: (name) => join(cache.folder, name),
     offline: options.offline,
-    refresh: options.refreshed.has(node.id),
+    // A row that is stale is asked for anew, and a source's own memory of answers must not stand in for it.
+    refresh: options.refreshed.has(node.id) || options.forced.has(node.id) || node.common.freshness !== "pinned",
     maxWait: options.maxWait,
     warn: (message) => events({ type: "warning", message: context.redact(message), node: node.id }),
     count: (what, by = 1) => {

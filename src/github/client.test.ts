@@ -190,46 +190,6 @@ describe("limits", () => {
     expect(tools.waits.map(({ until }) => until)).toEqual([expect.any(Number), null]);
   });
 
-  test("a second limit right behind the first is waited for too", async () => {
-    const { client, tools } = await rig({ script: first({ type: "secondary-limit", status: 429, retryAfter: 1 }, 3) });
-    expect((await client.ask(LIST, QUERY, signal())).ok).toBe(true);
-    expect(tools.sleeps).toEqual([1500, 1500, 1500]);
-  });
-
-  test("longer than may be waited for: stops, names the time, and nothing is sent meanwhile", async () => {
-    const { client, server, tools } = await rig({ script: () => ({ type: "primary-limit", reset: 3600 }) });
-    const page = await client.ask(LIST, QUERY, signal());
-    expect(page).toMatchObject({ ok: false, error: { type: "limit" } });
-    const resumeAt = !page.ok && page.error.type === "limit" ? page.error.resumeAt : 0;
-    expect(resumeAt - tools.clock.now()).toBeGreaterThan(3_590_000);
-    expect(await client.ask(LIST, { ...QUERY, page: 2 }, signal())).toMatchObject({ ok: false, error: { type: "limit" } });
-    expect(server.requests).toHaveLength(1);
-    expect(tools.sleeps).toEqual([]);
-  });
-
-  test("a limit that never ends stops once it has cost as much as may be waited", async () => {
-    const { client, tools } = await rig(
-      { script: () => ({ type: "secondary-limit", status: 429, retryAfter: 100 }) },
-      { maxWait: 250_000 },
-    );
-    expect(await client.ask(LIST, QUERY, signal())).toMatchObject({ ok: false, error: { type: "limit" } });
-    expect(tools.sleeps.length).toBe(2);
-  });
-
-  test("requests that meet one limit together wait once, and people are told once", async () => {
-    const { client, server, tools } = await rig({
-      script: ({ index }) => (index < 5 ? { type: "secondary-limit", status: 429, retryAfter: 30 } : null),
-      hold: ({ index }) => index < 5,
-    });
-    const asking = Promise.all([1, 2, 3, 4, 5].map((page) => client.ask(LIST, { ...QUERY, page }, signal())));
-    while (server.requests.length < 5) await server.whenHeld().then(() => new Promise((resolve) => setImmediate(resolve)));
-    server.release();
-    expect((await asking).every(({ ok }) => ok)).toBe(true);
-    expect(server.requests).toHaveLength(10);
-    expect(tools.waits.filter(({ until }) => until !== null)).toHaveLength(1);
-    expect(tools.waits.at(-1)?.until).toBeNull();
-  });
-
   test("an interrupt ends the wait at once", async () => {
     const controller = new AbortController();
     const clock = {

@@ -57,6 +57,10 @@ describe("references", () => {
     );
     const lists = mistakesOf(pipeline('{ p: x, a: [1], b: ["${params.a}", "${params.a}"] }'));
     expect(lists[0]?.message).toContain("within `params` only single values");
+    const copies = mistakesOf(
+      `params: { l: [${"1,".repeat(5000)}] }\nstages: { s: { uses: fetch-issues, with: { repo: x, limit: [${'"${params.l}",'.repeat(5000)}] } } }`,
+    );
+    expect(copies.filter(({ message }) => message === "references make this file too large")).toHaveLength(1);
   });
 
   test("a parameter that nothing uses is warned of, unless there are mistakes", () => {

@@ -138,6 +138,8 @@ function substituteText(node: ScalarNode, value: string, scope: Scope): SourceNo
       failed = true;
       continue;
     }
+    // Reported once: every later reference would say the same.
+    if (scope.budget.nodes < 0) return unknown;
     scope.budget.nodes -= sizeOf(resolved.node);
     if (scope.budget.nodes < 0) {
       scope.mistakes.error(span, "references make this file too large", "put fewer or smaller values in");

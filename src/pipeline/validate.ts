@@ -21,6 +21,9 @@ export interface Validation {
   readonly mistakes: Mistakes;
 }
 
+/** More than the collector keeps; finding the place of each takes time. */
+const MAX_ISSUES = 1000;
+
 type Issues = readonly z.core.$ZodIssue[];
 
 /** The configuration as plain JSON (members sorted: a moved key changes nothing), or null after reporting why there is none. */
@@ -53,7 +56,7 @@ export function validate(validation: Validation): Json | null {
     }
   }
   const context = { schema, root, home, value: toJson(root), mistakes };
-  for (const issue of result.error.issues) explainIssue(issue, [], context);
+  for (const issue of result.error.issues.slice(0, MAX_ISSUES)) explainIssue(issue, [], context);
   return null;
 }
 

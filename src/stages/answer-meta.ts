@@ -19,6 +19,8 @@ export const answersMetaSchema = z.object({
   repeats: z.number().int().positive(),
   /** What a reader must know (records that could not be used). */
   notes: z.array(z.string()).default([]),
+  /** Records that could not be used, by what is wrong with them. */
+  left_out: z.array(z.object({ what: z.string(), count: z.number().int(), examples: z.array(z.string()) })).default([]),
 });
 export type AnswersMeta = z.infer<typeof answersMetaSchema>;
 

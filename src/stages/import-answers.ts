@@ -89,8 +89,9 @@ function collect(read: ReturnType<ReadAnswers>, options: Config, caseIds: Readon
   }
 
   const notes = [...read.notes];
+  const said: string[] = [];
   if (read.bad.length > 0) {
-    notes.push(`${path}: ${read.bad.length} records could not be used`, ...read.bad.slice(0, SHOWN_BAD).map(describe));
+    said.push(`${path}: ${read.bad.length} records could not be used`, ...read.bad.slice(0, SHOWN_BAD).map(describe));
   }
   const { answers, duplicates } = lastFinal(chosen);
   if (duplicates > 0) notes.push(`${path}: ${duplicates} answers are there more than once; the last final one counts`);
@@ -106,9 +107,21 @@ function collect(read: ReturnType<ReadAnswers>, options: Config, caseIds: Readon
     prompt: null,
     repeats: [...answers.values()].reduce((most, { repeat }) => Math.max(most, repeat + 1), 1),
     notes,
+    left_out: leftOut(read.bad),
   };
   const items = [...answers].map(([id, value]) => ({ id, value }));
-  return { ok: true, value: { items, meta: JSON.parse(canonicalJson(meta)) as Json }, notes };
+  return { ok: true, value: { items, meta: JSON.parse(canonicalJson(meta)) as Json }, notes: [...said, ...notes] };
+}
+
+/** Bad records counted by what is wrong with them, each with the numbers of a few. */
+function leftOut(bad: readonly BadAnswer[]): AnswersMeta["left_out"] {
+  const kinds = new Map<string, number[]>();
+  for (const { record, what } of bad) kinds.set(what, [...(kinds.get(what) ?? []), record]);
+  return [...kinds].map(([what, records]) => ({
+    what,
+    count: records.length,
+    examples: records.slice(0, 5).map((record) => `record ${record}`),
+  }));
 }
 
 /**

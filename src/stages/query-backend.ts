@@ -104,6 +104,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
           prompt: template,
           repeats: config.repeats,
           notes: [],
+          left_out: [],
         } satisfies AnswersMeta,
         open: () => {
           opened ??= kind.open(options, {

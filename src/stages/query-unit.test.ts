@@ -208,6 +208,7 @@ describe("the whole output", () => {
       prompt: "text",
       repeats: 2,
       notes: [],
+      left_out: [],
     });
   });
 
