@@ -136,6 +136,7 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
     else tools.warn(`${where}: an entry without number, title or state was left out`);
   }
   const items: OutItem[] = [...issues].map(([id, value]) => ({ id, value }));
+  await prepared.source.keep(prepared.api, pulls);
   const note: Note = { next, ids: items.map(({ id }) => id), numbers, pulls };
   return { type: "done", items, note: note as unknown as Json };
 }
