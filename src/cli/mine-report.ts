@@ -18,7 +18,6 @@ export interface LimitSeen {
 export interface MinedRepository {
   /** `owner/name` as typed. */
   readonly repository: string;
-  readonly typed: string;
   readonly state: RepositoryState;
   /** Why it failed or stopped. */
   readonly message: string | null;

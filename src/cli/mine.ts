@@ -10,7 +10,7 @@ import type { Cache } from "../cache/cache.js";
 import type { World } from "../engine/context.js";
 import type { StageKind } from "../engine/contract.js";
 import type { EngineEvent } from "../engine/events.js";
-import { apiUrl, parseRepository } from "../github/repository.js";
+import { apiUrl, parseRepository, repositoryAddress } from "../github/repository.js";
 import { type FoundToken, findToken, TOKEN_FILE } from "../github/token.js";
 import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
 import { FETCH_STAGES, mineGraph, STAGES } from "./mine-graph.js";
@@ -36,10 +36,16 @@ export const command: Command = {
     "bench mine https://github.com/owner/name --issue-limit 0 --extensions .java",
     "bench mine owner/one owner/two --links mentions",
   ],
-  run: async (repos, options, io) => mine(repos, options, io),
+  run: async (repos, options, io) => mine(repos, options, io, outsideWorld(io)),
 };
 
-async function mine(typed: readonly string[], options: Readonly<Record<string, OptionValue>>, io: Io): Promise<number> {
+/** Returns the exit code. `outside`: clock, random numbers and environment. */
+export async function mine(
+  typed: readonly string[],
+  options: Readonly<Record<string, OptionValue>>,
+  io: Io,
+  outside: World,
+): Promise<number> {
   const settings = readMineOptions(options, io.cwd);
   if (settings.recording !== undefined && typed.length > 1)
     throw new UsageError("a recording holds one repository: give one repository with --recording");
@@ -54,7 +60,6 @@ async function mine(typed: readonly string[], options: Readonly<Record<string, O
   let shown: Screen | undefined;
   const stderr = (text: string) => (shown === undefined ? io.stderr(text) : shown.note(text));
   const cache = await openCache(cacheFolder(options, root, io.cwd), { ...io, stderr });
-  const outside = outsideWorld(io);
   const limits = new Map<string, LimitSeen>();
   const results: MinedRepository[] = [];
   try {
@@ -110,7 +115,8 @@ async function mineOne(typed: string, settings: MineOptions, around: Surrounding
   if (!name.ok) return failed(name.error);
   const api = apiUrl(name.value, settings.githubUrl);
   if (!api.ok) return failed(api.error);
-  const graph = mineGraph(typed, settings, kinds, io.cwd, secrets);
+  const address = repositoryAddress(name.value);
+  const graph = mineGraph(address, settings, kinds, io.cwd, secrets);
   if (!graph.ok) throw new UsageError(graph.error);
 
   const [{ runPipeline }, { openJournal }, { redactor }, { safeName, timestamp }] = await Promise.all([
@@ -155,7 +161,7 @@ async function mineOne(typed: string, settings: MineOptions, around: Surrounding
         progress(event);
       },
       signal: io.interrupted,
-      command: ["bench", "mine", typed],
+      command: ["bench", "mine", address],
       version: await benchVersion(),
       lock: false,
     });
@@ -163,7 +169,6 @@ async function mineOne(typed: string, settings: MineOptions, around: Surrounding
     const blocking = result.nodes.find(({ state }) => state === "failed");
     return {
       repository: name.value.slug,
-      typed,
       state: result.state === "running" ? "failed" : result.state,
       message: result.message ?? failure ?? blocking?.message ?? null,
       resumeAt: result.resumeAt,
@@ -181,8 +186,7 @@ async function mineOne(typed: string, settings: MineOptions, around: Surrounding
 function notBegun(typed: string): MinedRepository {
   const name = parseRepository(typed);
   return {
-    repository: name.ok ? name.value.slug : typed,
-    typed,
+    repository: name.ok ? name.value.slug : withoutPassword(typed),
     state: "interrupted",
     message: null,
     resumeAt: null,
@@ -193,6 +197,10 @@ function notBegun(typed: string): MinedRepository {
     file: null,
     audit: null,
   };
+}
+
+function withoutPassword(typed: string): string {
+  return typed.slice(0, 200).replace(/\/\/[^/@]*@/, "//");
 }
 
 function minedFiles(paths: readonly string[]): Pick<MinedRepository, "file" | "audit"> {
