@@ -76,6 +76,9 @@ async function inspect(folder: string): Promise<string | null> {
     if (bytesRead === 0) return known === null ? null : "is empty";
     if (bytesRead < 100) return "is cut short";
     if (header.toString("latin1", 0, 16) !== "SQLite format 3\u0000") return "is no SQLite database";
+    // Other values here would make SQLite refuse to write, or to read at all, with errors that say nothing of damage.
+    const versions = [header[18], header[19]].every((version) => version === 1 || version === 2);
+    if (!versions || header.readUInt32BE(44) > 4) return "has a damaged header";
     const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
     const pages = header.readUInt32BE(28);
     // The page count in the header holds only if SQLite itself vouches for it (same change counter).
