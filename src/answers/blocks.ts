@@ -34,7 +34,7 @@ const RULE = /^\s{0,3}(?:-{3,}|\*{3,}|_{3,}|={3,})\s*$/;
 const TABLE_RULE = /^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*){0,40}\|?\s*$/;
 
 const SOFT =
-  /^(?:\W{0,4}(?:\d{1,2}[.)]\s)?)(?:step-by-step |my |detailed |brief |root[- ]cause |initial |preliminary |first |the |une? |l')?(?:reason|reasons|reasoning|analysis|explanation|explanations|why|rationale|justification|background|context|thoughts?|notes?|evidence|details|references?|sources?|citations?|draft|guess|hypothesis|hypotheses|files? (?:i )?(?:examined|inspected|read|searched|viewed|opened|considered|looked at|checked|reviewed)|raisonnement|analyse|explications?|justification|pourquoi|contexte|brouillon|références)\b/i;
+  /^(?:\W{0,4}(?:\d{1,2}[.)]\s)?)(?:step-by-step |my |detailed |brief |root[- ]cause |initial |preliminary |first |the |une? |l')?(?:reason|reasons|reasoning|analysis|explanation|explanations|why|rationale|justification|thoughts?|(?:background|context|notes?|evidence|details|references?|sources?|citations?)(?=\W*$)|draft|guess|hypothesis|hypotheses|files? (?:i )?(?:examined|inspected|read|searched|viewed|opened|considered|looked at|checked|reviewed)|raisonnement|analyse|explications?|justification|pourquoi|brouillon|(?:contexte|références)(?=\W*$))(?![\p{L}\p{N}_])/iu;
 const DROPPED =
   /^\W{0,4}(?:tool|tools|tool (?:calls?|logs?|outputs?|results?)|logs?|log output|stack ?traces?|traceback|console output|search (?:log|results?|history)|commands? (?:run|used)|question|the question|issue|issue (?:title|description|text|body)|problem statement|steps to reproduce|prompt|input|trace|journal|pile d'appels|énoncé)\b[^:]{0,60}:?\s*$/i;
 const FINAL =
@@ -142,7 +142,7 @@ const PLACEHOLDER: Word = {
 };
 
 /** What a heading says about the entries below it: as if the first of them stood at its end. */
-export function sectionOf(title: string): Section {
+function sectionOf(title: string): Section {
   const text = title.slice(0, 400);
   if (FINAL.test(text)) return "open";
   const words = readWords(text.replace(/[()[\]]/g, " "), { prose: true });

@@ -91,7 +91,9 @@ function isListing(words: readonly Word[], index: number): boolean {
 /** A capital at the start of a sentence makes no class name: "Instead of ...". */
 function isEntry(word: Word | undefined): boolean {
   return (
-    word !== undefined && isEntryToken(word.token) && (word.token.kind !== "simple" || word.quoted || isCamel(word.token.raw))
+    word !== undefined &&
+    isEntryToken(word.token) &&
+    (word.token.kind !== "simple" || word.quoted || word.named === true || isCamel(word.token.raw))
   );
 }
 

@@ -18,7 +18,7 @@ export interface ReadAnswersOptions {
   readonly project?: string;
 }
 
-export interface BadAnswer {
+interface BadAnswer {
   /** 1-based among the records (blank lines don't count). */
   readonly record: number;
   /** 1-based line of the file where the record starts. */
@@ -240,7 +240,7 @@ function describe(error: z.ZodError): string {
 }
 
 /** `owner/repo#12` in lower case; any other id as given. */
-export function normaliseCaseId(id: string): string {
+function normaliseCaseId(id: string): string {
   const trimmed = id.trim();
   return /^[^\s/#]+\/[^\s/#]+#\d+$/.test(trimmed) ? trimmed.toLowerCase() : trimmed;
 }

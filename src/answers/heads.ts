@@ -42,6 +42,7 @@ const LEAD_WORDS = new Set(
 );
 const VERBS =
   /^(?:modify|update|change|edit|fix|check|review|inspect|look|adjust|refactor|patch|extend|add|rewrite|correct|implement|create|modifier|mettre|corriger|changer)$/;
+const ADVERBS = /^(?:please|then|also|next|finally|first|second|third|and|to)$/;
 const PATH_LABEL =
   /^(?:file|path|file ?path|file ?name|location|fichier|chemin|source file|target file|full path|relative path|file location|answer|réponse)$/;
 const NAME_LABEL = /^(?:class|class name|classe|module|name|fqcn|fully qualified name|qualified name)$/;
@@ -57,7 +58,7 @@ export function readHead(text: string, options: HeadOptions): Head {
   const spaced = pathWithSpaces(text);
   const words = spaced === null ? readWords(text, { prose: false }) : [spaced.word, ...readWords(spaced.rest, { prose: false })];
   const crossed = /^\s*[❌✗✘🚫]/u.test(text);
-  const { start, label, verb, labelled } = readLead(words);
+  const { start, label, verb, labelled } = readLead(words, options.place);
   if (labelled !== null && DETAIL_LABEL.test(labelled)) {
     return { type: "detail", label: labelled, value: text.slice(text.search(/[::]/) + 1).trim() };
   }
@@ -74,19 +75,20 @@ export function readHead(text: string, options: HeadOptions): Head {
     (options.place === "item" ? /[::;,.)|]/ : /[::;,)|]/).test(before?.stop ?? "") ||
     rest.open ||
     /^(?:[-–—:=#]|--|\/\/|->|=>|→|\[.*|#.*)$/.test(rest.text);
-  if (!isAcceptable(run.entries[0], first, { rest, separated, label, options, lead: start > 0 })) return { type: "none" };
+  const name = run.entries.length === 1 ? run.entries[0] : undefined;
+  const own =
+    name === undefined || name.kind === "path"
+      ? undefined
+      : words.slice(run.end).find((word) => word.token?.kind === "path" && isPathOf(name, word.token))?.token;
+  if (!own && !isAcceptable(run.entries[0], first, { rest, separated, label, options, lead: start > 0 })) return { type: "none" };
   const [, firstEnd] = sentences(words).find(([, to]) => to > start) ?? [0, words.length];
   const said = mentions(words, 0, firstEnd);
   const out = (index: number): boolean => said.some((one) => one.index === index && one.excluded);
   if (crossed || words.slice(0, start).some((word) => word.struck)) return { type: "excluded" };
   const kept = run.entries.filter((_, at) => !out(run.indices[at] ?? -1));
   if (kept.length === 0 || (run.end < words.length && takesBack(words, run.end))) return { type: "excluded" };
-  const [only] = kept;
-  if (kept.length === 1 && only !== undefined && only.kind !== "path") {
-    // "Cart: the class in src/shop/Cart.java ...": the path of the class that the head names.
-    const path = words.slice(run.end).find((word) => word.token?.kind === "path" && isPathOf(only, word.token))?.token;
-    if (path !== undefined && path !== null) kept[0] = mergeEntries(fromToken(path), only);
-  }
+  // "Cart: the class in src/shop/Cart.java ...": the path of the class that the head names.
+  if (own && name !== undefined && kept[0] === name) kept[0] = mergeEntries(fromToken(own), name);
   if (verb) {
     // "Modify A to do x and B to do y": an instruction names its files anywhere in the sentence.
     for (const one of said) {
@@ -131,7 +133,10 @@ function isAcceptable(
 }
 
 /** Skips ranks, labels and leading verbs. `start` is the index of the first entry, or -1. */
-function readLead(words: readonly Word[]): {
+function readLead(
+  words: readonly Word[],
+  place: HeadOptions["place"],
+): {
   start: number;
   label: "path" | "name" | "other" | null;
   labelled: string | null;
@@ -140,7 +145,7 @@ function readLead(words: readonly Word[]): {
   let verb = false;
   let known = true;
   const parts: string[] = [];
-  for (let index = 0; index < Math.min(words.length, 8); index++) {
+  for (let index = 0; index < Math.min(words.length, verb ? 30 : 8); index++) {
     const word = words[index];
     if (word === undefined) break;
     if (index === 0 && /^(?:[MADRCU]|\?\?)$/.test(word.text)) continue; // Letters of a version-control status.
@@ -151,7 +156,10 @@ function readLead(words: readonly Word[]): {
         if (VERBS.test(word.lower)) verb = true;
         continue;
       }
-      return { start: known ? index : -1, label: null, labelled: null, verb };
+      // "Fix the sum in src/A.java": an instruction may say more, but then only a path is its object.
+      const object = verb && place === "item" && word.token.kind === "path";
+      if (!known && verb && place === "item" && !object) continue;
+      return { start: known || object ? index : -1, label: null, labelled: null, verb };
     }
     if (/^\d{1,5}(?:[.,]\d{1,6})?%?$/.test(word.lower) || word.lower === "") continue;
     parts.push(word.lower);
@@ -162,7 +170,7 @@ function readLead(words: readonly Word[]): {
       const after = words[next];
       return { start: after !== undefined && isEntryToken(after.token) ? next : -1, label, labelled: name, verb: false };
     }
-    if (VERBS.test(word.lower)) verb = true;
+    if (VERBS.test(word.lower) && parts.slice(0, -1).every((part) => ADVERBS.test(part))) verb = true;
     if (
       !LEAD_WORDS.has(word.lower) &&
       !/^(?:not|except|excluding|sauf|pas|ignore|skip|do|don't|unlikely|rather|than|instead|of|no|changes?|needed|ne)$/.test(

@@ -158,7 +158,7 @@ test.each(Object.entries(HOSTILE))("linear on %s", (_, make) => {
   const time = (size: number): number => {
     const text = make(size);
     let best = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const start = performance.now();
       parseAnswer(text, contexts[0] ?? { truncated: false, prompt: null });
       best = Math.min(best, performance.now() - start);
@@ -167,8 +167,9 @@ test.each(Object.entries(HOSTILE))("linear on %s", (_, make) => {
   };
   const small = time(20 * KILO);
   const large = time(160 * KILO);
-  // Eight times the text: eight times the work if linear, sixty-four times if not. A few milliseconds are noise.
-  expect(large).toBeLessThan(Math.max(30, small * 28));
+  // Eight times the text: eight times the work if linear, sixty-four times if not. On a busy machine less than 0.2 s is noise,
+  // and the square of 160,000 characters takes longer than that.
+  expect(large).toBeLessThan(Math.max(200, small * 40));
 });
 
 test("the scanner's steps are bounded by the length", () => {

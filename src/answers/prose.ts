@@ -4,10 +4,10 @@
 import { type Block, itemText } from "./blocks.js";
 import { type Candidate, choose, type TextEntry } from "./candidates.js";
 import { mentions, sentences } from "./exclusion.js";
-import { fromToken } from "./heads.js";
+import { fromToken, type HeadEntry } from "./heads.js";
 import { isRefusalOrAbstention } from "./refusals.js";
 import { isCamel } from "./tokens.js";
-import { readWords } from "./words.js";
+import { isEntryToken, readWords, type Word } from "./words.js";
 
 interface Mentioned extends Candidate {
   readonly quoted: boolean;
@@ -56,6 +56,7 @@ export function fromProse(blocks: readonly Block[]): readonly TextEntry[] {
 function readParagraph(text: string, block: Block): Mentioned[] {
   if (block.section === "excluded" || block.section === "dropped") return [];
   const words = readWords(text, { prose: true });
+  markNames(words);
   const result: Mentioned[] = [];
   for (const [from, to] of sentences(words)) {
     const said = mentions(words, from, to);
@@ -74,11 +75,7 @@ function readParagraph(text: string, block: Block): Mentioned[] {
       if (one.excluded || word?.token === undefined || word.token === null) continue;
       const { token } = word;
       const raw = token.raw;
-      if (
-        token.kind === "simple" &&
-        !(word.quoted ? isCamel(raw) || /^\p{Lu}{2,}$/u.test(raw) : isClassMention(words, from, to, raw))
-      )
-        continue;
+      if (token.kind === "simple" && !(word.quoted ? isCamel(raw) || /^\p{Lu}{2,}$/u.test(raw) : word.named === true)) continue;
       if (token.kind === "qualified" && (/^javax?\./.test(raw) || (!/\p{Lu}/u.test(raw) && raw.split(/\.|::/).length < 3)))
         continue;
       result.push({
@@ -96,18 +93,48 @@ function readParagraph(text: string, block: Block): Mentioned[] {
   return result;
 }
 
-/** Names with an inner capital that are no class of anyone's corpus. */
-const NO_CLASS =
-  /^(?:JavaScript|TypeScript|GitHub|GitLab|BitBucket|GraphRAG|LightRAG|OpenAI|ChatGPT|IntelliJ|MySQL|PostgreSQL|MongoDB|JavaDoc|Javadoc|YouTube|LinkedIn|StackOverflow|NullPointerException|IllegalArgumentException|IllegalStateException|IndexOutOfBoundsException|ClassCastException|RuntimeException|IOException|TypeError|ValueError|KeyError|AttributeError|README|JSON5|UTF8|UTF16|ISO8859)$/;
+const CHANGE =
+  /^(?:must|should|needs?|requires?|chang\p{L}*|modif\p{L}*|adapt\p{L}*|updat\p{L}*|fix\p{L}*|adjust\p{L}*|affected|impacted|extended|doit|doivent|faut|corrig\p{L}*)$/u;
 
-/** "the class that must change is JSONObject": in running text a bare name needs a sentence that speaks of classes or files. */
-function isClassMention(words: readonly { readonly lower: string }[], from: number, to: number, raw: string): boolean {
-  if (!isCamel(raw) || NO_CLASS.test(raw)) return false;
-  for (let index = from; index < Math.min(to, from + 200); index++) {
-    if (
-      /^(?:class|classe|classes|interface|enum|record|struct|trait|file|files|fichier|fichiers)$/.test(words[index]?.lower ?? "")
-    )
-      return true;
+/** Paths that a remark says must change; what it excludes or gives as a reason is none. */
+export function statedChange(text: string): readonly HeadEntry[] {
+  const words = readWords(text, { prose: true });
+  const [range] = sentences(words);
+  if (range === undefined || !words.slice(...range).some((word) => CHANGE.test(word.lower))) return [];
+  return mentions(words, ...range).flatMap((one) => {
+    const token = words[one.index]?.token;
+    return one.excluded || one.reason || token?.kind !== "path" ? [] : [fromToken(token)];
+  });
+}
+
+/** Names with capitals that are no class of anyone's corpus. */
+const NO_CLASS =
+  /^(?:JavaScript|TypeScript|Java|Python|Kotlin|GitHub|GitLab|BitBucket|GraphRAG|LightRAG|OpenAI|ChatGPT|IntelliJ|MySQL|PostgreSQL|MongoDB|JavaDoc|Javadoc|YouTube|LinkedIn|StackOverflow|NullPointerException|IllegalArgumentException|IllegalStateException|IndexOutOfBoundsException|ClassCastException|RuntimeException|IOException|TypeError|ValueError|KeyError|AttributeError|README|JSON5|UTF8|UTF16|ISO8859|API|HTTP|URL|LLM|AI|I|PR)$/;
+
+/** "The change touches Cookie": behind these a capitalised word is a name. */
+const NAMING_WORD =
+  /^(?:touch|touches|affect|affects|impact|impacts|modify|modifies|update|updates|change|changes|fix|fixes|involve|involves|class|classes|classe|touche|concerne|modifie|impacte|interface|enum)$/;
+
+/**
+ * Marks bare class names: those with an inner capital, those behind a naming word, and what a list joins to either of them.
+ * So "touches CartTest, Yearly and Order" names three, and "Yearly reports are wrong" none.
+ */
+function markNames(words: readonly Word[]): void {
+  const bare = (word: Word | undefined): boolean =>
+    word?.token?.kind === "simple" && isEntryToken(word.token) && !NO_CLASS.test(word.token.raw);
+  const isAnd = (at: number): boolean => /^(?:and|or|et|ou|&)$/.test(words[at]?.lower ?? "");
+  const joins = (at: number): boolean => /,/.test(words[at]?.stop ?? "") || isAnd(at + 1);
+  words.forEach((word, at) => {
+    if (bare(word)) word.named = isCamel(word.token?.raw ?? "") || NAMING_WORD.test(words[at - 1]?.lower ?? "");
+  });
+  const spread = (at: number, from: number): void => {
+    const word = words[at];
+    if (word !== undefined && bare(word) && words[from]?.named === true) word.named = true;
+  };
+  for (let at = 0; at < words.length; at++) if (joins(at)) spread(isAnd(at + 1) ? at + 2 : at + 1, at);
+  for (let at = words.length - 1; at > 0; at--) {
+    const before = isAnd(at - 1) ? at - 2 : at - 1;
+    // The first word of a sentence is capitalised anyway.
+    if (before > 0 && joins(before) && !/[.!?]/.test(words[before - 1]?.stop ?? ".")) spread(before, at);
   }
-  return false;
 }

@@ -83,9 +83,6 @@ export type Reading =
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "unparsable"; readonly why: string };
 
-/** The outcome of a case in reports: its reading, or the status where there is nothing to read. */
-export type Outcome = "answered" | "abstained" | "refused" | "unparsable" | Exclude<AnswerStatus, "completed" | "truncated">;
-
 /** A parser: raw text in, reading out. Pure, linear in the length of the text, never throws. */
 export type AnswerParser = (response: string, context: ParseContext) => Reading;
 

@@ -4,8 +4,8 @@
  */
 import { type Block, itemText, readBlocks } from "./blocks.js";
 import { type Candidate, choose, type TextEntry } from "./candidates.js";
-import { type HeadEntry, isPathOf, mergeEntries, readHead } from "./heads.js";
-import { fromProse } from "./prose.js";
+import { type Head, type HeadEntry, isPathOf, mergeEntries, readHead } from "./heads.js";
+import { fromProse, statedChange } from "./prose.js";
 import type { ReadBy } from "./schema.js";
 import { isCamel } from "./tokens.js";
 
@@ -71,6 +71,7 @@ function fromLists(blocks: readonly Block[]): Candidate[] {
     reader = recordReader("list");
   };
   let underHeading = false;
+  const heads = itemHeads(blocks);
   for (const block of blocks) {
     if (at !== undefined && (block.section !== at.section || block.final !== at.final)) flush();
     at = block;
@@ -83,7 +84,7 @@ function fromLists(blocks: readonly Block[]): Candidate[] {
     } else if (block.type === "item") {
       while ((parents.at(-1)?.indent ?? -1) >= block.indent) parents.pop();
       const parent = parents.at(-1)?.kind;
-      const head = readHead(itemText(block.text, block.details), { place: "item" });
+      const head = heads.get(block) ?? { type: "none" };
       // Items below an entry explain it; items below an excluded one are excluded with it.
       const isDetail = parent === "entry" || parent === "excluded" || underHeading;
       if (!isDetail) reader.read(head);
@@ -107,10 +108,38 @@ function fromLists(blocks: readonly Block[]): Candidate[] {
 }
 
 /** A path below the name of a class that is its file: "- **Cart**" / "  - `src/shop/Cart.java`". */
-function isOwnPath(last: TextEntry | undefined, head: Extract<ReturnType<typeof readHead>, { type: "entries" }>): boolean {
+function isOwnPath(last: TextEntry | undefined, head: Extract<Head, { type: "entries" }>): boolean {
   const spelling = head.entries[0]?.spellings[0];
   if (last === undefined || spelling === undefined || head.entries[0]?.kind !== "path") return false;
   return isPathOf(last, { kind: "path", raw: spelling, spellings: [spelling] });
+}
+
+/**
+ * The head of every item. In a list whose other items have heads, an item that says what must change without starting with it
+ * ("Also src/B.java must be adapted") counts too; in a list of mere remarks it does not.
+ */
+function itemHeads(blocks: readonly Block[]): ReadonlyMap<Block, Head> {
+  const heads = new Map<Block, Head>();
+  let list: Extract<Block, { type: "item" }>[] = [];
+  const finish = (): void => {
+    const indent = list[0]?.indent ?? 0;
+    const top = list.filter((item) => item.indent <= indent);
+    if (top.some((item) => heads.get(item)?.type === "entries")) {
+      for (const item of top) {
+        const stated = heads.get(item)?.type === "none" ? statedChange(itemText(item.text, item.details)) : [];
+        if (stated.length > 0) heads.set(item, { type: "entries", entries: stated, label: null, bare: false });
+      }
+    }
+    list = [];
+  };
+  for (const block of blocks) {
+    if (block.type === "item") {
+      heads.set(block, readHead(itemText(block.text, block.details), { place: "item" }));
+      list.push(block);
+    } else if (block.type !== "blank") finish();
+  }
+  finish();
+  return heads;
 }
 
 function isNamed(entry: HeadEntry): boolean {
@@ -176,13 +205,13 @@ function fromLines(blocks: readonly Block[]): Candidate[] {
 
 /** Joins the lines of one record (`File:`, `Class:`, `Lines:`) to one entry. */
 function recordReader(readBy: ReadBy): {
-  read: (head: ReturnType<typeof readHead>, by?: ReadBy) => void;
-  attach: (head: ReturnType<typeof readHead>) => void;
+  read: (head: Head, by?: ReadBy) => void;
+  attach: (head: Head) => void;
   entries: () => readonly TextEntry[];
 } {
   const entries: TextEntry[] = [];
   let lastLabel: "path" | "name" | "other" | null = null;
-  const attach = (head: ReturnType<typeof readHead>): void => {
+  const attach = (head: Head): void => {
     const last = entries.at(-1);
     const [path] = head.type === "entries" ? head.entries : [];
     if (last !== undefined && last.kind !== "path" && path?.kind === "path") {

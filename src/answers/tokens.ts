@@ -55,12 +55,6 @@ const QUALIFIED = /^[\p{L}_$][\p{L}\p{N}_$]*(?:(?:\.|::|#)[\p{L}_$~][\p{L}\p{N}_
 const SIMPLE = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const FORBIDDEN = /[\p{Cc}*?<>|"{}=;,]/u;
 
-export function extensionOf(path: string): string {
-  const base = baseName(path);
-  const dot = base.lastIndexOf(".");
-  return dot < 0 ? "" : base.slice(dot + 1);
-}
-
 export function baseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }

@@ -14,6 +14,8 @@ export interface Word {
   readonly quoted: boolean;
   /** Struck through: the answer took it back. */
   readonly struck: boolean;
+  /** A bare class name that its neighbours show to be one (see `prose.ts`). */
+  named?: boolean;
   /** The punctuation that follows directly: `,` `;` `:` `.` `)` ... or empty. */
   stop: string;
   /** An opening bracket stands directly before. */

@@ -1,10 +1,8 @@
 /** `bench dag PIPELINE [--format text|mermaid|dot]`. */
-import { renderDag } from "../pipeline/dag.js";
+import { DAG_FORMATS, renderDag } from "../pipeline/dag.js";
 import { type Command, EXIT, UsageError } from "./contract.js";
 import { text } from "./options.js";
 import { preparePipeline } from "./prepare.js";
-
-const FORMATS = ["text", "mermaid", "dot"] as const;
 
 export const command: Command = {
   usage: "dag <pipeline>",
@@ -15,7 +13,7 @@ export const command: Command = {
   ],
   run: async (args, options, io) => {
     const wanted = text(options, "format") ?? "text";
-    const format = FORMATS.find((known) => known === wanted);
+    const format = DAG_FORMATS.find((known) => known === wanted);
     if (format === undefined) throw new UsageError(`--format ${wanted}: choose text, mermaid or dot`);
     const prepared = await preparePipeline(args[0] as string, options, io);
     if (prepared === null) return EXIT.usage;

@@ -26,7 +26,6 @@ const nodeRecord = z.object({
   seconds: z.number(),
   message: z.string().nullable(),
 });
-export type NodeRecord = z.infer<typeof nodeRecord>;
 
 export const runRecordSchema = z.object({
   schema_version: z.literal(1),

@@ -17,7 +17,7 @@ import type { MatchRung, RuleSet } from "./contract.js";
 type Rung = Exclude<MatchRung, "seed">;
 
 /** In order of trust; `matchEntries` tries them in the order of the rule set. */
-export const LADDER: readonly Rung[] = ["path", "suffix", "qualified-name", "simple-name", "letter-case"];
+const LADDER: readonly Rung[] = ["path", "suffix", "qualified-name", "simple-name", "letter-case"];
 
 export const builtInRules: Record<"strict" | "lenient" | "seed", RuleSet> = {
   strict: { name: "strict", version: 1, rungs: ["path"], engine: "ladder" },

@@ -49,6 +49,7 @@ describe("import-answers", () => {
       prompt: null,
       repeats: 2,
       notes: [],
+      left_out: [],
     });
     expect(tools.warnings).toEqual([]);
   });
@@ -57,12 +58,15 @@ describe("import-answers", () => {
     const { result, tools } = await run([{ id: "a", response: "1" }, "{broken", { id: "z", response: "2" }], {}, ["a"]);
     expect(result.ok && result.value.items.map(({ id }) => id)).toEqual(["a", "z"]);
     expect(tools.warnings).toEqual([
-      "1 cases",
       "answers.jsonl: 1 records could not be used",
       "record 2 (line 2): is no answer",
+      "1 cases",
       "answers.jsonl: 1 answers belong to no case of the data set (z ...)",
     ]);
-    expect(result.ok && answersMetaSchema.parse(result.value.meta).notes).toEqual(tools.warnings);
+    expect(result.ok && answersMetaSchema.parse(result.value.meta)).toMatchObject({
+      notes: tools.warnings.slice(2),
+      left_out: [{ what: "is no answer", count: 1, examples: ["record 2"] }],
+    });
   });
 
   test("the last final answer of a case counts", async () => {
