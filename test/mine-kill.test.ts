@@ -2,19 +2,18 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { fromAssembled } from "./rigs/assembled-recording.js";
+import { project as emptyProject, filesBelow, type Project } from "./rigs/cli.js";
 import { GitHubServer } from "./rigs/github-server.js";
-import { build, MineProject } from "./rigs/mine-cli.js";
 import { withoutTime } from "./rigs/mine-rig.js";
 import { syntheticRecording } from "./rigs/synthetic-recording.js";
 
 const TOKEN = "ghp_thisMustNeverBeSeen1234567890";
 /** What the fetch stages have under way at once, at most. */
 const IN_FLIGHT = 4;
-const projects: MineProject[] = [];
+const projects: Project[] = [];
 const servers: GitHubServer[] = [];
-beforeAll(build);
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
@@ -22,21 +21,21 @@ afterAll(() => {
   for (const project of projects) project.remove();
 });
 
-function newProject(): MineProject {
-  const project = new MineProject();
+function newProject(): Project {
+  const project = emptyProject();
   projects.push(project);
   return project;
 }
 
-function minedText(project: MineProject): string {
-  const mined = project.files().filter(({ path }) => path.startsWith("mined_projects") && !path.includes("__audit"));
+function minedText(project: Project): string {
+  const mined = filesBelow(join(project.folder, "mined_projects")).filter((path) => !path.includes("__audit"));
   expect(mined).toHaveLength(1);
-  return withoutTime(mined[0]?.bytes.toString("utf8") ?? "");
+  return withoutTime(project.read(join("mined_projects", mined[0] ?? "")));
 }
 
 test("killed at the first request, the last, and between", async () => {
   const recording = syntheticRecording(11, 10);
-  let victim: { kill: (signal: NodeJS.Signals) => boolean } | null = null;
+  let victim: { kill: (signal: NodeJS.Signals) => void } | null = null;
   let killAt = -1;
   const server = await GitHubServer.start(recording, {
     token: TOKEN,
@@ -56,15 +55,16 @@ test("killed at the first request, the last, and between", async () => {
   for (const at of [0, 1, Math.floor(total / 3), Math.floor(total / 2), Math.floor((total * 4) / 5), total - 1]) {
     server.requests.length = 0;
     const project = newProject();
-    const { child, ended } = project.start(command, env);
-    [victim, killAt] = [child, at];
-    expect((await ended).exit).toBeNull();
+    const running = project.start(command, env);
+    [victim, killAt] = [running, at];
+    expect((await running.finished).signal).toBe("SIGKILL");
     [victim, killAt] = [null, -1];
     const second = await project.bench(command, env);
     expect(second).toMatchObject({ exit: 0 });
     expect(minedText(project)).toBe(minedText(whole));
     expect(server.requests.length).toBeLessThanOrEqual(total + IN_FLIGHT);
-    for (const { path, bytes } of project.files()) expect([path, bytes.includes(TOKEN)]).toEqual([path, false]);
+    for (const path of filesBelow(project.folder))
+      expect([path, readFileSync(join(project.folder, path)).includes(TOKEN)]).toEqual([path, false]);
   }
 });
 
