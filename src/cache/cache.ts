@@ -96,7 +96,7 @@ export class Cache {
 
   /** Many JSON values; see `Objects.putMany`. */
   async putJsonMany(values: readonly unknown[], trust: boolean): Promise<Digest[]> {
-    await this.#touch();
+    await this.touch();
     return this.#objects.putMany(
       values.map((value) => Buffer.from(canonicalJson(value))),
       trust,
