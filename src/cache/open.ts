@@ -11,6 +11,7 @@ import type { Digest } from "../base/json.js";
 import { decodeForeignRow } from "./actions.js";
 import { isAlive, processStart } from "./claims.js";
 import { CacheBroken, classify } from "./errors.js";
+import { makeFolder } from "./make-folder.js";
 import { decodeObject } from "./objects.js";
 import { BlobTable, openStore, salvageTable, TextTable } from "./tables.js";
 
@@ -35,7 +36,7 @@ export interface Opening {
 export async function openTables(opening: Opening): Promise<Tables> {
   const { folder, warn } = opening;
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   } catch (error) {
     throw classify(error);
   }
