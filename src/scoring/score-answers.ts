@@ -3,6 +3,7 @@ import type { Answer } from "../answers/schema.js";
 import { digestJson } from "../base/json.js";
 import { datasetDigest } from "../dataset/build.js";
 import type { Dataset } from "../dataset/schema.js";
+import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
 import { type ScoreSettings, scoreCase } from "./score-case.js";
@@ -44,11 +45,7 @@ export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta;
     backend: settings.backend,
     kind: null,
     identity: null,
-    rules: {
-      name: settings.rules.name,
-      digest: digestJson(rulesDigestParts(settings.rules)),
-      engine: settings.rules.engine,
-    },
+    rules: rulesFacts(settings.rules),
     measures: settings.measures.map(({ name }) => name),
     dataset: {
       digest: datasetDigest(dataset),
@@ -70,6 +67,12 @@ export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta;
     warnings: [...request.warnings],
   };
   return { meta, cases: inOrder(items, meta) };
+}
+
+/** What scores say of the rules that made them. */
+export function rulesFacts(rules: RuleSet): ScoreMeta["rules"] {
+  const definition = rulesDigestParts(rules);
+  return { name: rules.name, digest: digestJson(definition), engine: rules.engine, definition };
 }
 
 /** Nothing where nothing was left out; else one entry with the first few named. */
