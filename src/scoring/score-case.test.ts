@@ -281,7 +281,7 @@ describe("a person's rules", () => {
   });
 
   test("targets that a report says were there are the truth without the tree", () => {
-    const known = { ...mine({ rungs: ["path", "simple-name"] }), corpus: knownTargets(new Set([DOOR])) };
+    const known = { ...mine({ rungs: ["path", "simple-name"] }), corpus: knownTargets(new Set([DOOR]), 4) };
     const scored = scoreCase(asked([DOOR, "src/New.java"]), answer(classes(`./${DOOR}`, "Window")), known);
     expect(scored).toMatchObject({
       targets: [DOOR],

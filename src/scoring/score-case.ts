@@ -106,8 +106,7 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
     draws: reading?.kind === "drawn" ? { count: reading.draws.length, pool: reading.pool, sizes: [...reading.sizes] } : null,
     all_targets: allTargets,
     in_repo_only: corpus === null ? null : { ...headline, retained: present, discarded: absent },
-    expectation:
-      reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.paths.length ?? null, measures) : null,
+    expectation: reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.size ?? null, measures) : null,
   };
 }
 

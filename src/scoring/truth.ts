@@ -15,6 +15,8 @@ import { seedUniverse } from "../matching/seed.js";
 /** The file list of one tree, ready for matching and for membership tests; built once per tree and shared by its cases. */
 export interface CorpusFiles {
   readonly paths: readonly string[];
+  /** Files of the tree, also where `paths` does not list them all. */
+  readonly size: number;
   /** null: the list itself is not known, only which targets are in it (`knownTargets`); then only the path rung works. */
   readonly index: FileIndex | null;
   /** The corpus's own spelling of a path, or undefined. Unicode forms are told apart by no one, so not here either. */
@@ -34,6 +36,7 @@ export function corpusFiles(list: FileList): CorpusFiles {
   let universe: ReadonlySet<string> | undefined;
   return {
     paths: list.paths,
+    size: list.paths.length,
     index: buildFileIndex(list),
     spelling: (path) => (exact.has(path) ? path : byForm.get(path.normalize("NFC"))),
     seedUniverse: () => {
@@ -47,9 +50,10 @@ export function corpusFiles(list: FileList): CorpusFiles {
  * What a stored report says of a tree whose file list is gone: how many files it had, and which of the targets were among them. Truth
  * stays what it was; names can't be resolved any more.
  */
-export function knownTargets(present: ReadonlySet<string>): CorpusFiles {
+export function knownTargets(present: ReadonlySet<string>, size: number): CorpusFiles {
   return {
     paths: [...present],
+    size,
     index: null,
     spelling: (path) => (present.has(path) ? path : undefined),
     seedUniverse: () => seedUniverse([...present]),
