@@ -24,6 +24,10 @@ const COMMANDS: Readonly<
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",
   },
+  rescore: {
+    load: () => import("./rescore.js"),
+    summary: "Score a run's answers by other rules, and show what the rules changed",
+  },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };

@@ -83,6 +83,7 @@ function issueJson(scored: ScoredCase) {
     outcome: scored.outcome,
     why: scored.why,
     scored: scored.scored,
+    excluded: scored.excluded,
     strata: scored.strata,
     targets: scored.targets,
     absent_targets: scored.absent_targets,
