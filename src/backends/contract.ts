@@ -43,7 +43,10 @@ export interface BackendKind<C = unknown> {
    * Content that the options only name (a script, a model file), by digest; part of the key beside `identityOf`. Cheap. Throws, with
    * a message for people, when something named does not exist.
    */
-  readonly fingerprint?: (options: C, environment: Pick<BackendEnvironment, "baseFolder" | "env">) => Promise<Json>;
+  readonly fingerprint?: (
+    options: C,
+    environment: Pick<BackendEnvironment, "baseFolder"> & Partial<Pick<BackendEnvironment, "env">>,
+  ) => Promise<Json>;
   /** `optional`: gets the tree if the stage has one; its digest is then part of the key. */
   readonly needsCorpus: boolean | "optional";
   /**

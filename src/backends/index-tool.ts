@@ -25,7 +25,10 @@ export interface IndexTool<C = unknown> {
    * What the options only name (the tool's version, a settings file by digest); part of the key. Cheap: read a file or run `--version`,
    * nothing more. Throws `UnusableConfiguration` where something named does not exist.
    */
-  readonly fingerprint?: (options: C, environment: Pick<BackendEnvironment, "baseFolder" | "env">) => Promise<Json>;
+  readonly fingerprint?: (
+    options: C,
+    environment: Pick<BackendEnvironment, "baseFolder"> & Partial<Pick<BackendEnvironment, "env">>,
+  ) => Promise<Json>;
   /**
    * True where the index holds the absolute path of the tree's folder (`Corpus.folder()`): the path is then part of the index's key. Such
    * a tool should give a `digest` of its own (tool, model, tree), so that the answers' keys do not depend on the path.
