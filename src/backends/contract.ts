@@ -10,6 +10,7 @@ import type { Answer, AnswerStatus } from "../answers/schema.js";
 import type { Json } from "../base/json.js";
 import type { Corpus } from "../corpus/contract.js";
 import type { Case, Link, Target } from "../dataset/schema.js";
+import type { BuiltIndex } from "./index-tool.js";
 
 /**
  * `text`: the issue's title and body alone (retrievers). `text+format`: with the output format (LLMs). `none`: no prompt.
@@ -42,9 +43,17 @@ export interface BackendKind<C = unknown> {
    * Content that the options only name (a script, a model file), by digest; part of the key beside `identityOf`. Cheap. Throws, with
    * a message for people, when something named does not exist.
    */
-  readonly fingerprint?: (options: C, environment: Surroundings) => Promise<Json>;
+  readonly fingerprint?: (
+    options: C,
+    environment: Pick<BackendEnvironment, "baseFolder"> & Partial<Pick<BackendEnvironment, "env">>,
+  ) => Promise<Json>;
   /** `optional`: gets the tree if the stage has one; its digest is then part of the key. */
   readonly needsCorpus: boolean | "optional";
+  /**
+   * Searches an index that an `index-corpus` stage built with the index tool of the same kind. `required`: the stage must have one;
+   * `optional`: gets it if the stage has one. Its digest is then part of the key, and `Question.index` is given. Default: no.
+   */
+  readonly usesIndex?: (options: C) => "required" | "optional" | "no";
   /** Reads the truth (oracle, random, popularity): the truth's digest is then part of the key, and `Question.truth` is given. */
   readonly readsTruth: boolean;
   /** Also reads the truth of the other cases (popularity): the digest of what it sees is then part of the key. */
@@ -129,6 +138,8 @@ export interface Question {
   readonly case: Pick<Case, "id"> & Partial<Pick<Case, CaseField>>;
   /** Present if `needsCorpus` is true; if it is `optional`, where the stage has a tree. */
   readonly corpus?: Corpus;
+  /** The index of the case's source tree; present as the kind's `usesIndex` says. */
+  readonly index?: BuiltIndex;
   /** Targets that exist in the corpus (all of them without one); present if `readsTruth`. */
   readonly truth?: readonly Target[];
 }
