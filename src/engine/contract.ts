@@ -53,12 +53,23 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A person at a terminal, or a pipe in their place. */
+export interface PersonTerminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: (text: string) => void;
+  readonly isTTY: boolean;
+  /** Nothing else is drawn on the terminal until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
 /** The outside world and the cache, handed to every function of a stage kind. */
 export interface StageTools {
   readonly clock: Clock;
   /** Uniform in [0, 1); for back-off jitter only, never for results. */
   readonly random: () => number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where a person is asked; absent where nobody is there. */
+  readonly terminal?: PersonTerminal;
   /** Absolute folder of the pipeline file: relative paths in `with:` are relative to it. */
   readonly baseFolder: string;
   /** Absolute project root. */

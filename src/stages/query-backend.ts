@@ -112,7 +112,9 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
             sleep: (milliseconds, signal) => tools.clock.sleep(milliseconds, signal),
             env: tools.env,
             baseFolder: tools.baseFolder,
+            cacheFolder: tools.cacheFolder,
             warn: tools.warn,
+            ...(tools.terminal === undefined ? {} : { terminal: tools.terminal }),
             ...(truths === undefined ? {} : { truths }),
           });
           return opened;
@@ -138,7 +140,11 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
 
 async function fingerprint(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Json | undefined> {
   try {
-    return await kind.fingerprint?.(options, tools);
+    return await kind.fingerprint?.(options, {
+      baseFolder: tools.baseFolder,
+      env: tools.env,
+      sleep: (milliseconds, signal) => tools.clock.sleep(milliseconds, signal),
+    });
   } catch (error) {
     throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
   }

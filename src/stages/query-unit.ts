@@ -79,7 +79,7 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
   const took = Math.max(0, tools.clock.now() - started) / 1000;
   // A run that is being stopped keeps an answer that has come, and nothing else.
   if (!FINAL_STATUSES.has(raw.status) && !isTimeout(signal.reason)) signal.throwIfAborted();
-  return outcomeOf(raw, prepared, question, took);
+  return outcomeOf(raw, prepared, question, raw.seconds ?? took);
 }
 
 function outcomeOf(raw: RawAnswer, prepared: Prepared, question: UnitData["question"], seconds: number | null): UnitOutcome {
