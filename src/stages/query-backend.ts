@@ -7,7 +7,7 @@
  * key can't be incomplete by oversight. Time-outs, concurrency, the cell's name and the number of repeats change no answer.
  */
 import * as z from "zod";
-import { UnusableConfiguration } from "../backends/contract.js";
+import { needsCorpusOf, UnusableConfiguration } from "../backends/contract.js";
 import { type AnyBackendKind, type BackendConfig, backendConfigSchema } from "../backends/registry.js";
 import { canonicalJson, digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
@@ -72,7 +72,8 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     prepare: async (config, inputs, tools) => {
       const { kind, options } = kindOf(config);
       const corpus = inputs.optional("corpus");
-      if (kind.needsCorpus === true && corpus === undefined) {
+      const needsCorpus = needsCorpusOf(kind, options);
+      if (needsCorpus === true && corpus === undefined) {
         throw new StageProblem(
           `${kind.kind} searches source trees, but the stage has none: add a checkout stage to its \`needs\``,
         );
@@ -81,7 +82,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const identity = kind.identityOf(options);
       if (identity === null) tools.warn(`${label} declares no identity: its answers are not cached and every run asks again`);
       const content = identity === null || kind.fingerprint === undefined ? undefined : await fingerprint(kind, options, tools);
-      const wantsTrees = kind.needsCorpus !== false || kind.readsTruth;
+      const wantsTrees = needsCorpus !== false || kind.readsTruth;
       const truths = kind.readsDataset ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
       const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
       let opened: ReturnType<Prepared["open"]> | undefined;
@@ -89,6 +90,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         kind,
         options,
         template,
+        needsCorpus,
         repeats: config.repeats,
         prompt: {
           extraPrompt: config.extra_prompt ?? null,

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { type Answer, FINAL_STATUSES } from "../answers/schema.js";
 import type { Backend, CaseTruth, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
-import { type PromptOptions, renderPrompt } from "../backends/prompt.js";
+import { type PromptOptions, promptBlocks, renderPrompt } from "../backends/prompt.js";
 import type { AnyBackendKind } from "../backends/registry.js";
 import { digestBytes, digestJson, type Json } from "../base/json.js";
 import { type KeyPart, part } from "../cache/key.js";
@@ -17,6 +17,7 @@ export interface Prepared {
   readonly kind: AnyBackendKind;
   readonly options: unknown;
   readonly template: PromptTemplate;
+  readonly needsCorpus: boolean | "optional";
   readonly prompt: PromptOptions;
   readonly repeats: number;
   /** undefined: the stage has no corpus, or the kind reads neither trees nor truth. */
@@ -43,7 +44,7 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
   const parts: KeyPart[] = [part("case", item.id)];
   if (template !== "none") parts.push(part("prompt", digestBytes(prompt)));
   if (Object.keys(shown).length > 0) parts.push(part("case fields", shown));
-  if (kind.needsCorpus !== false) parts.push(part("source tree", tree?.digest ?? null));
+  if (prepared.needsCorpus !== false) parts.push(part("source tree", tree?.digest ?? null));
   let truth: Target[] | undefined;
   if (kind.readsTruth) {
     // Without any corpus all targets count; a case that has no tree among many can't be asked about any file.
@@ -51,7 +52,14 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
     parts.push(part("truth", digestJson(truth)));
   }
   return Array.from({ length: prepared.repeats }, (_, repeat) => {
-    const question = { id: item.id, repeat, prompt, case: { id: item.id, ...shown }, ...(truth === undefined ? {} : { truth }) };
+    const question = {
+      id: item.id,
+      repeat,
+      prompt,
+      ...(template === "text+format" ? { blocks: promptBlocks(item, prepared.prompt) } : {}),
+      case: { id: item.id, ...shown },
+      ...(truth === undefined ? {} : { truth }),
+    };
     const data: UnitData = { question, tree };
     return { id: answerItemId(item.id, repeat), parts: [...parts, part("repeat", repeat)], data };
   });
@@ -60,7 +68,7 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
 export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   const { kind, seconds, trees } = prepared;
   const { question, tree } = unit.data as UnitData;
-  if (kind.needsCorpus !== false && trees !== undefined && tree === undefined) {
+  if (prepared.needsCorpus !== false && trees !== undefined && tree === undefined) {
     const error = "no source tree was checked out for this case: see its base commit and the checkout stage";
     return outcomeOf({ status: "skipped", response: "", error }, prepared, question, null);
   }
@@ -71,7 +79,7 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
     const error = `${kind.kind} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`;
     return outcomeOf({ status: "failed", response: "", error }, prepared, question, null);
   }
-  const corpus = kind.needsCorpus === false ? undefined : await tree?.open();
+  const corpus = prepared.needsCorpus === false ? undefined : await tree?.open();
   const asked: Question = corpus === undefined ? question : { ...question, corpus };
   tools.count("queries");
   const started = tools.clock.now();
