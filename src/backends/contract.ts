@@ -45,7 +45,7 @@ export interface BackendKind<C = unknown> {
    */
   readonly fingerprint?: (
     options: C,
-    environment: Pick<BackendEnvironment, "baseFolder"> & Partial<Pick<BackendEnvironment, "env">>,
+    environment: Pick<BackendEnvironment, "baseFolder"> & Partial<Surroundings>,
   ) => Promise<Json>;
   /** `optional`: gets the tree if the stage has one; its digest is then part of the key. May depend on the options (`needsCorpusOf`). */
   readonly needsCorpus: boolean | "optional" | ((options: C) => boolean | "optional");
@@ -83,6 +83,9 @@ export interface BackendKind<C = unknown> {
    */
   readonly doctor?: (options: C, environment: DoctorEnvironment) => Promise<readonly Finding[]>;
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: a kind of whatever type of options; its own schema checks them
+export type AnyKind = BackendKind<any>;
 
 /** About what a question will use; null = unknown, never 0. */
 export interface Estimate {
