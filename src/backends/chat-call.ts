@@ -17,7 +17,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 export interface Caller {
   readonly options: ChatOptions;
   readonly key: ApiKey;
-  readonly environment: Pick<BackendEnvironment, "clock" | "sleep">;
+  readonly environment: Pick<BackendEnvironment, "clock">;
 }
 
 export type CallEnd =

@@ -23,7 +23,7 @@ export async function chatDoctor(options: ChatOptions, environment: DoctorEnviro
   if (environment.offline)
     return [...findings, { check: "probe", status: "warning", found: `${endpoint.host} was not asked: offline` }];
 
-  const caller = { options, key, environment: { clock: () => 0, sleep: environment.sleep } };
+  const caller = { options, key, environment: { clock: () => 0 } };
   if (options.provider === "ollama") {
     const facts = await ollamaFacts(caller, environment.signal);
     if (facts.version === null) {

@@ -25,7 +25,6 @@ const BYTES_PER_TOKEN_SPARSE = 8;
 /** A prompt that fills the context to this share was cut, or leaves no room to answer. */
 const FULL = 0.98;
 const FACT_BYTES = 8 * 1024 * 1024;
-const FACTS_MS = 10_000;
 
 export interface OllamaFacts {
   /** Tokens that the model can read; null = unknown. */
@@ -57,30 +56,16 @@ export async function ollamaFacts(caller: Caller, signal: AbortSignal): Promise<
   };
 }
 
+/** null = no answer, or none that can be used. The signal is the question's: a server that hangs here would hang there. */
 async function ask(caller: Caller, method: "GET" | "POST", path: string, body: unknown, signal: AbortSignal) {
-  const limited = new AbortController();
-  const pass = () => limited.abort(signal.reason);
-  signal.addEventListener("abort", pass, { once: true });
-  if (signal.aborted) pass();
-  // These answer at once or not at all; a server that hangs must not hold up the question, which has a time limit of its own.
-  const over = caller.environment.sleep(FACTS_MS, limited.signal).then(
-    () => null,
-    () => null,
-  );
+  const url = endpointOf(caller.options).root + path;
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const end = await exchange({ method, url, key: caller.key.value, maxBytes: FACT_BYTES, ...sent }, signal);
+  if (end.type !== "answer" || end.status !== 200) return null;
   try {
-    const url = endpointOf(caller.options).root + path;
-    const asked = exchange(
-      { method, url, key: caller.key.value, maxBytes: FACT_BYTES, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
-      limited.signal,
-    );
-    const end = await Promise.race([asked, over]);
-    if (end?.type !== "answer" || end.status !== 200) return null;
     return record(JSON.parse(scrubbed(end.body, caller.key)));
   } catch {
     return null;
-  } finally {
-    limited.abort();
-    signal.removeEventListener("abort", pass);
   }
 }
 
