@@ -111,7 +111,10 @@ export async function chatServer(options: ChatServerOptions = {}): Promise<ChatS
     const asks = path.endsWith(style === "ollama" ? "/api/chat" : "/v1/chat/completions");
     if (!asks) {
       others.push({ ...seen, atOnce: atWork });
-      facts(seen.path, body, response, request);
+      const found = authorised(request) ? facts(seen.path, body) : undefined;
+      if (found === undefined) fail(response, { status: 401, message: "Incorrect API key provided", code: "invalid_api_key" });
+      else if (found === null) fail(response, { status: 404, message: "not found" });
+      else send(response, 200, found);
       return;
     }
     atWork += 1;
@@ -181,35 +184,17 @@ export async function chatServer(options: ChatServerOptions = {}): Promise<ChatS
     return null;
   }
 
-  function facts(path: string, body: unknown, response: ServerResponse, request: IncomingMessage): void {
-    if (!authorised(request)) fail(response, { status: 401, message: "Incorrect API key provided", code: "invalid_api_key" });
-    return;
+  /** What a server says of itself and its models; null = it has no such page. */
+  function facts(path: string, body: unknown): unknown {
     const names = options.models ?? ["m"];
     const digest = options.digest ?? "a".repeat(64);
-    if (style !== "ollama" && path.endsWith("/v1/models")) {
-      send(response, 200, { object: "list", data: names.map((id) => ({ id, object: "model" })) });
-      return;
+    if (style !== "ollama") return path.endsWith("/v1/models") ? { object: "list", data: names.map((id) => ({ id })) } : null;
+    if (path.endsWith("/api/version")) return { version: "0.33.0" };
+    if (path.endsWith("/api/tags")) {
+      return { models: names.map((name) => ({ name: name.includes(":") ? name : `${name}:latest`, model: name, digest })) };
     }
-    if (style === "ollama" && path.endsWith("/api/version")) {
-      send(response, 200, { version: "0.33.0" });
-      return;
-    }
-    if (style === "ollama" && path.endsWith("/api/tags")) {
-      const models = names.map((name) => ({ name: name.includes(":") ? name : `${name}:latest`, model: name, digest }));
-      send(response, 200, { models });
-      return;
-    }
-    if (style === "ollama" && path.endsWith("/api/show")) {
-      const { model } = body as { model: string };
-      if (!names.includes(model)) {
-        fail(response, { status: 404, message: `model '${model}' not found` });
-        return;
-      }
-      return send(response, 200, {
-        model_info: { "general.architecture": "llama", "llama.context_length": options.contextLength ?? 131_072 },
-      });
-    }
-    fail(response, { status: 404, body: "404 page not found" });
+    if (!path.endsWith("/api/show") || !names.includes((body as { model: string }).model)) return null;
+    return { model_info: { "general.architecture": "llama", "llama.context_length": options.contextLength ?? 131_072 } };
   }
 
   function play(script: Script, question: SeenRequest, response: ServerResponse): void {
