@@ -118,12 +118,11 @@ class Session {
   async ask(question: Question, signal: AbortSignal): Promise<RawAnswer> {
     const endpoint = endpointOf(this.#options);
     if (this.#offline) {
-      return failure(
-        `${endpoint.host} was not asked: this run is offline. Run it without --offline to ask what the cache does not have`,
-      );
+      const why = "this run is offline. Run it without --offline to ask what the cache does not have";
+      return { ...failure(`${endpoint.host} was not asked: ${why}`), asked: false };
     }
     const shown = await this.#opened.context.show(question, signal);
-    if (!shown.ok) return shown.error;
+    if (!shown.ok) return { ...shown.error, asked: false };
     const messages = messagesOf(this.#options.system, this.#opened.template, question, shown.value.text);
     const details: Record<string, unknown> = { provider: this.#options.provider, request_url: endpoint.shown };
     if (shown.value.details !== null) details.context = shown.value.details;
@@ -162,10 +161,14 @@ class Session {
     try {
       checkRevision(revision, facts, model);
     } catch (error) {
-      return { type: "failed", tooLong: false, answer: failure(error instanceof Error ? error.message : String(error)) };
+      return {
+        type: "failed",
+        tooLong: false,
+        answer: { ...failure(error instanceof Error ? error.message : String(error)), asked: false },
+      };
     }
     const plan = planContext(messages, this.#options.num_ctx ?? "auto", max_tokens, facts.contextLength);
-    if (plan.problem !== null) return { type: "failed", tooLong: true, answer: failure(plan.problem) };
+    if (plan.problem !== null) return { type: "failed", tooLong: true, answer: { ...failure(plan.problem), asked: false } };
     let last: CallEnd | undefined;
     for (const numCtx of plan.lengths) {
       const body = ollamaBody(this.#options, messages, repeat, numCtx);

@@ -193,6 +193,8 @@ export interface RawAnswer {
   readonly details?: Record<string, unknown>;
   /** For statuses that are not final: may the same call succeed soon? Seconds to wait at least, where the server says. */
   readonly retry?: { readonly after?: number };
+  /** False: the system was not asked (the question can't be put to it), so nothing was spent, and it says nothing of the system. */
+  readonly asked?: boolean;
 }
 
 export interface Backend {

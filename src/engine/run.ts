@@ -177,7 +177,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
 
   const nodes = [...progress.values()];
   const states = new Set(nodes.map(({ state }) => state));
-  const stops = [...(context?.resources.stopped.values() ?? [])];
+  const stops = context?.resources.stops ?? [];
   let state: RunRecord["state"];
   let exit: number;
   if (signal.aborted) [state, exit] = ["interrupted", 130];

@@ -1,7 +1,7 @@
 /** One question to a backend: its key, the asking, and the answer that is stored. */
 import * as z from "zod";
 import { type Answer, FINAL_STATUSES } from "../answers/schema.js";
-import type { Backend, CaseTruth, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
+import type { Backend, CaseTruth, Estimate, Estimator, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
 import { type PromptOptions, promptBlocks, renderPrompt } from "../backends/prompt.js";
 import type { AnyBackendKind } from "../backends/registry.js";
 import { digestBytes, digestJson, type Json } from "../base/json.js";
@@ -23,6 +23,8 @@ export interface Prepared {
   /** undefined: the stage has no corpus, or the kind reads neither trees nor truth. */
   readonly trees: CaseTrees | undefined;
   readonly truthsDigest: string | null;
+  /** Says about what a question costs; null: it costs nothing that can be told before. */
+  readonly estimator: Estimator | null;
   /** Time limit per question; null = none. */
   readonly seconds: number | null;
   readonly meta: AnswersMeta;
@@ -65,19 +67,28 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
   });
 }
 
+/** About what asking will cost; reads the tree's list of files where the backend is shown them. */
+export async function estimateUnit(prepared: Prepared, unit: Unit): Promise<Estimate | null> {
+  const { estimator, needsCorpus } = prepared;
+  if (estimator === null) return null;
+  const { question, tree } = unit.data as UnitData;
+  const corpus = needsCorpus === false ? undefined : await tree?.open();
+  return estimator(corpus === undefined ? question : { ...question, corpus });
+}
+
 export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   const { kind, seconds, trees } = prepared;
   const { question, tree } = unit.data as UnitData;
   if (prepared.needsCorpus !== false && trees !== undefined && tree === undefined) {
     const error = "no source tree was checked out for this case: see its base commit and the checkout stage";
-    return outcomeOf({ status: "skipped", response: "", error }, prepared, question, null);
+    return outcomeOf({ status: "skipped", response: "", error, asked: false }, prepared, question, null);
   }
   let backend: Backend;
   try {
     backend = await prepared.open();
   } catch (cause) {
     const error = `${kind.kind} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`;
-    return outcomeOf({ status: "failed", response: "", error }, prepared, question, null);
+    return outcomeOf({ status: "failed", response: "", error, asked: false }, prepared, question, null);
   }
   const corpus = prepared.needsCorpus === false ? undefined : await tree?.open();
   const asked: Question = corpus === undefined ? question : { ...question, corpus };
@@ -106,11 +117,19 @@ function outcomeOf(raw: RawAnswer, prepared: Prepared, question: UnitData["quest
     details: raw.details ?? {},
   };
   const items = [{ id: answerItemId(question.id, question.repeat), value: answer }];
+  const cost = costOf(raw.usage);
   if (!FINAL_STATUSES.has(raw.status)) {
     const message = raw.error ?? `${kind.kind} gave no answer (${raw.status})`;
-    return { type: "failed", status: raw.status, message, items, ...(raw.retry === undefined ? {} : { retry: raw.retry }) };
+    return {
+      type: "failed",
+      status: raw.status,
+      message,
+      items,
+      ...(raw.retry === undefined ? {} : { retry: { ...raw.retry, limited: raw.status === "rate_limited" } }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(raw.asked === undefined ? {} : { asked: raw.asked }),
+    };
   }
-  const cost = costOf(raw.usage);
   return { type: "done", status: raw.status, items, ...(cost === undefined ? {} : { cost }) };
 }
 
