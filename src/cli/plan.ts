@@ -1,5 +1,5 @@
 /** `bench plan PIPELINE`: per stage items, hits, misses and the first reason. */
-import { planRun } from "../engine/plan.js";
+import { type NodePlan, planRun } from "../engine/plan.js";
 import { type Command, EXIT } from "./contract.js";
 import { flag } from "./options.js";
 import { withPlanning } from "./planning.js";
@@ -36,7 +36,35 @@ export const command: Command = {
         "",
         `${known} requests or queries are known to be needed${open > 0 ? `; ${open} stages can say how many only when those before them have run` : ""}.`,
       );
+    lines.push(...costLines(plans));
     io.stdout(`${lines.join("\n")}\n`);
     return EXIT.done;
   },
 };
+
+/** What is going to be paid for, by stage, as far as it can be told before anything is sent. */
+function costLines(plans: readonly NodePlan[]): string[] {
+  const paid = plans.flatMap(({ id, estimate }) => (estimate === null ? [] : [{ id, ...estimate }]));
+  if (paid.length === 0) return [];
+  const width = Math.max(...paid.map(({ id }) => id.length));
+  const lines = paid.map(({ id, queries, tokens, usd, budget }) => {
+    const used = tokens === null ? "an unknown number of tokens" : `about ${tokens.toLocaleString("en-US")} tokens`;
+    const cost = usd === null ? "at an unknown price" : `about $${usd.toFixed(usd < 1 ? 4 : 2)}`;
+    const bounds = Object.entries(budget ?? {}).map(([what, most]) => (what === "usd" ? `$${most}` : `${most} ${what}`));
+    const bound = bounds.length === 0 ? "" : `; the stage may spend ${bounds.join(", ")} in one run`;
+    return `  ${id.padEnd(width)}  ${queries} queries, ${used}, ${cost}${bound}`;
+  });
+  const known = paid.flatMap(({ usd }) => usd ?? []);
+  const total = known.reduce((sum, usd) => sum + usd, 0);
+  const rest = paid.length - known.length;
+  const sum =
+    known.length === 0
+      ? ""
+      : ` Together about $${total.toFixed(total < 1 ? 4 : 2)}${rest > 0 ? `, and what ${rest} stages of unknown price cost` : ""}.`;
+  return [
+    "",
+    "What that costs, from the lengths of the prompts (4 characters per token), 500 tokens per answer and the price table; thinking and further attempts come on top:",
+    ...lines,
+    ...(sum === "" ? [] : [sum.trim()]),
+  ];
+}

@@ -47,8 +47,8 @@ export async function takeTurn(work: UnitWork, unit: Unit, stopping: () => boole
     if (limit !== null && permit !== null) limit.release(permit, result);
   };
   let pass: "go" | "probe" | null = null;
-  let reservation: Reservation | string;
-  const ledger = context.resources.ledger(node.stage);
+  let reservation: Reservation | string | null = null;
+  const ledger = kind.budget === undefined ? null : context.resources.ledger(node.stage);
   try {
     if (breaker !== null) {
       pass = await breaker.pass(clock, context.signal, stopping);
@@ -58,7 +58,8 @@ export async function takeTurn(work: UnitWork, unit: Unit, stopping: () => boole
       }
     }
     const expected = (await kind.estimate?.(work.prepared, unit)) ?? null;
-    reservation = stopping() ? "" : ledger.reserve(kind.budget?.(node.config) ?? null, expected);
+    if (stopping()) reservation = "";
+    else if (ledger !== null) reservation = ledger.reserve(kind.budget?.(node.config) ?? null, expected);
   } catch (error) {
     if (pass !== null) breaker?.gaveUp(pass);
     leave("other");
@@ -77,8 +78,10 @@ export async function takeTurn(work: UnitWork, unit: Unit, stopping: () => boole
   return {
     end: (outcome) => {
       const asked = !(outcome?.type === "failed" && outcome.asked === false);
-      if (!asked) ledger.cancel(reserved);
-      else ledger.settle(reserved, costOf(outcome));
+      if (ledger !== null && reserved !== null) {
+        if (asked) ledger.settle(reserved, costOf(outcome));
+        else ledger.cancel(reserved);
+      }
       const limited = outcome?.type === "failed" && outcome.retry?.limited === true;
       leave(outcome?.type === "done" ? "taken" : limited ? "limited" : "other");
       if (breaker === null || pass === null) return;

@@ -95,6 +95,7 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
   tools.count("queries");
   const started = tools.clock.now();
   const raw = await askWithin(seconds, (limited) => backend.ask(asked, limited), tools.clock, signal);
+  if (raw.asked === false) tools.count("queries", -1);
   const took = Math.max(0, tools.clock.now() - started) / 1000;
   // A run that is being stopped keeps an answer that has come, and nothing else.
   if (!FINAL_STATUSES.has(raw.status) && !isTimeout(signal.reason)) signal.throwIfAborted();
