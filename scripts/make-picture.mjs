@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const [table = ""] = readFileSync(0, "utf8").trimEnd().split("\n\n");
 const lines = ["$ bench run pipelines/quickstart.yaml", "", ...table.split("\n")];
-const escape = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+const escaped = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 const columns = Math.max(...lines.map((line) => line.length));
 const [charWidth, lineHeight, margin] = [8.4, 19, 20];
 const width = Math.round(columns * charWidth + 2 * margin);
@@ -15,7 +15,7 @@ const height = Math.round(lines.length * lineHeight + 2 * margin);
 const rows = lines.map((line, index) => {
   const faint = /^\s+[\d.]+-[\d.]+/.test(line) || line.startsWith("  expected");
   const fill = index === 0 ? "#7ee787" : index === 2 ? "#79c0ff" : faint ? "#8b949e" : "#e6edf3";
-  return `  <text x="${margin}" y="${margin + (index + 0.75) * lineHeight}" fill="${fill}">${escape(line)}</text>`;
+  return `  <text x="${margin}" y="${margin + (index + 0.75) * lineHeight}" fill="${fill}">${escaped(line)}</text>`;
 });
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
   <title>Output of bench run pipelines/quickstart.yaml: figures of each backend with 95 % intervals</title>

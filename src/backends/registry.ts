@@ -6,6 +6,7 @@ import { chat } from "./chat.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
+import { graphrag } from "./graphrag.js";
 import { names } from "./names.js";
 import { oracle } from "./oracle.js";
 import { popularity } from "./popularity.js";
@@ -14,7 +15,7 @@ import { random } from "./random.js";
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds kinds of every type of options; each is checked by its own schema
 export type AnyBackendKind = BackendKind<any>;
 
-const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command];
+const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, graphrag];
 
 /** What a model may be shown the files of: a retriever that knew the truth would give it away. */
 const retrievers = new Map(KINDS.filter((kind) => !kind.readsTruth && !kind.readsDataset).map((kind) => [kind.kind, kind]));

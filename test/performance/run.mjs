@@ -27,7 +27,13 @@ async function noop(items) {
   for (let index = 0; index < items; index++) {
     const file = `src/F${index % 500}.java`;
     const patch = `diff --git a/${file} b/${file}\n--- a/${file}\n+++ b/${file}\n@@ -1,1 +1,1 @@\n-a\n+b\n`;
-    cases.push({ instance_id: `p-${index}`, repo: "o/r", base_commit: "a".repeat(40), problem_statement: `Problem ${index}\n${"words ".repeat(60)}`, patch });
+    cases.push({
+      instance_id: `p-${index}`,
+      repo: "o/r",
+      base_commit: "a".repeat(40),
+      problem_statement: `Problem ${index}\n${"words ".repeat(60)}`,
+      patch,
+    });
     answers.push({ id: `p-${index}`, response: JSON.stringify({ classes: [{ path: `src/F${index % 400}.java` }] }) });
   }
   const lines = (records) => `${records.map((record) => JSON.stringify(record)).join("\n")}\n`;
@@ -43,7 +49,12 @@ stages:
   intervals: { uses: bootstrap, needs: scores }
 `,
   );
-  const bench = () => spawnSync(process.execPath, [cli, "run", "pipelines/p.yaml", "--json"], { cwd: project, encoding: "utf8", maxBuffer: 1 << 28 });
+  const bench = () =>
+    spawnSync(process.execPath, [cli, "run", "pipelines/p.yaml", "--json"], {
+      cwd: project,
+      encoding: "utf8",
+      maxBuffer: 1 << 28,
+    });
   const [first] = timed(bench);
   const again = rounds(bench, ROUNDS);
   const { counts } = JSON.parse(bench().stdout);
@@ -55,18 +66,26 @@ stages:
   const rules = targets.map((target, index) => `${target}: i${index}\n\tcat $< > $@\n`).join("");
   writeFileSync(join(makeFolder, "Makefile"), `all: ${targets.join(" ")}\n\ttouch all\n${rules}`);
   for (const target of [...targets, "all"]) writeFileSync(join(makeFolder, target), "");
-  const make = spawnSync("make", ["--version"]).status === 0 ? rounds(() => spawnSync("make", ["-q"], { cwd: makeFolder }), ROUNDS) : null;
+  const make =
+    spawnSync("make", ["--version"]).status === 0 ? rounds(() => spawnSync("make", ["-q"], { cwd: makeFolder }), ROUNDS) : null;
 
-  console.log(`no-op, ${items} items: bench ${seconds(again)} (first run ${first.toFixed(2)} s; executed ${counts.executed}, cached ${counts.cached}, queries ${counts.queries})`);
+  console.log(
+    `no-op, ${items} items: bench ${seconds(again)} (first run ${first.toFixed(2)} s; executed ${counts.executed}, cached ${counts.cached}, queries ${counts.queries})`,
+  );
   if (make === null) console.log("  make is not installed: no ratio");
-  else console.log(`  make with ${items} up-to-date targets: ${seconds(make)}; bench/make = ${(median(again) / median(make)).toFixed(2)}`);
+  else
+    console.log(
+      `  make with ${items} up-to-date targets: ${seconds(make)}; bench/make = ${(median(again) / median(make)).toFixed(2)}`,
+    );
 }
 
 /** `bench --help` beside bare Node. */
 function startUp() {
   const help = rounds(() => spawnSync(process.execPath, [cli, "--help"]), ROUNDS);
   const node = rounds(() => spawnSync(process.execPath, ["-e", "0"]), ROUNDS);
-  console.log(`start-up: bench --help ${seconds(help)}, node -e 0 ${seconds(node)}; ratio ${(median(help) / median(node)).toFixed(2)}`);
+  console.log(
+    `start-up: bench --help ${seconds(help)}, node -e 0 ${seconds(node)}; ratio ${(median(help) / median(node)).toFixed(2)}`,
+  );
 }
 
 function timed(work) {
