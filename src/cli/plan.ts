@@ -1,5 +1,6 @@
 /** `bench plan PIPELINE`: per stage items, hits, misses and the first reason. */
 import { type NodePlan, planRun } from "../engine/plan.js";
+import type { PipelineGraph } from "../pipeline/model.js";
 import { type Command, EXIT } from "./contract.js";
 import { flag } from "./options.js";
 import { withPlanning } from "./planning.js";
@@ -36,11 +37,23 @@ export const command: Command = {
         "",
         `${known} requests or queries are known to be needed${open > 0 ? `; ${open} stages can say how many only when those before them have run` : ""}.`,
       );
-    lines.push(...costLines(plans));
+    lines.push(...costLines(plans), ...firstLines(plans, prepared.graph, args[0] as string));
     io.stdout(`${lines.join("\n")}\n`);
     return EXIT.done;
   },
 };
+
+/** How to learn the number of paid questions without asking one. */
+function firstLines(plans: readonly NodePlan[], graph: PipelineGraph, path: string): string[] {
+  const open = new Set(plans.flatMap(({ id, uses, state }) => (uses === "query-backend" && state === "unknown" ? [id] : [])));
+  const needed = new Set(graph.nodes.flatMap(({ id, needs }) => (open.has(id) ? needs : [])));
+  const stages = new Set(
+    graph.nodes.flatMap(({ id, stage, kind }) => (needed.has(id) && kind !== "query-backend" ? [stage] : [])),
+  );
+  if (stages.size === 0) return [];
+  const until = [...stages].map((stage) => `--until ${stage}`).join(" ");
+  return ["", `To learn how many questions that is and about what they cost, without asking one: bench run ${path} ${until}`];
+}
 
 /** What is going to be paid for, by stage, as far as it can be told before anything is sent. */
 function costLines(plans: readonly NodePlan[]): string[] {
