@@ -5,6 +5,7 @@ import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cac } from "cac";
 import { nearest } from "../base/nearest.js";
+import { CacheUnwritable } from "../cache/errors.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { readArguments } from "./options.js";
 import { benchVersion } from "./project.js";
@@ -18,6 +19,7 @@ const COMMANDS: Readonly<
   explain: { load: () => import("./explain.js"), summary: "Show a key's parts, and which differ from the last run" },
   status: { load: () => import("./status.js"), summary: "Show runs: running, finished, resumable" },
   dag: { load: () => import("./dag.js"), summary: "Draw a pipeline" },
+  mine: { load: () => import("./mine.js"), summary: "Mine GitHub repositories into a data set" },
   score: {
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",
@@ -65,6 +67,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof UsageError) {
       io.stderr(`bench ${name}: ${error.message}\n`);
       return EXIT.usage;
+    }
+    if (error instanceof CacheUnwritable) {
+      io.stderr(`bench ${name}: ${error.message}. Make room, mind the folder's permissions, or give another --cache.\n`);
+      return EXIT.failed;
     }
     throw error;
   }
