@@ -28,6 +28,8 @@ const COMMANDS: Readonly<
     load: () => import("./rescore.js"),
     summary: "Score a run's answers by other rules, and show what the rules changed",
   },
+  export: { load: () => import("./export.js"), summary: "Write queries, answers, a data set, or a bundle of a run" },
+  import: { load: () => import("./import.js"), summary: "Take in bundles of runs, to score them again here" },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };
