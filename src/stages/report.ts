@@ -111,9 +111,9 @@ async function intervalsOf(
   for (const { output } of intervals) {
     const meta = intervalsMetaSchema.safeParse(output.meta);
     if (!meta.success || meta.data.scores !== scores) continue;
-    const { samples, seed, level, method } = meta.data;
+    const { scores: _, ...settings } = meta.data;
     const rows = z.array(intervalSchema).parse(await tools.load(output.items));
-    return { settings: { samples, seed, level, method }, rows };
+    return { settings, rows };
   }
   return null;
 }

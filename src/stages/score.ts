@@ -76,7 +76,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 1,
+  version: 2,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules }, tools) => [part("rules", rulesDigestParts(await rulesOf(rules, tools)))],
@@ -180,9 +180,10 @@ function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit
 
 /** What scoring reads of a case and what reports show of it, nothing else. */
 function caseDigest(asked: Case, rules: RuleSet): string {
-  const { id, number, title, url, targets, best_grade, strata } = asked;
+  const { id, number, title, url, repository, targets, best_grade, strata } = asked;
+  const changes = asked.links.map((link) => `${link.repository}#${link.number}`);
   const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
-  return digestJson({ id, number, title, url, targets, best_grade, strata, impacted });
+  return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted });
 }
 
 const EXAMPLES = 10;
