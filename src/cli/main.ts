@@ -23,6 +23,7 @@ const COMMANDS: Readonly<
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",
   },
+  compare: { load: () => import("./compare.js"), summary: "Compare runs case by case: intervals, tests, gains and losses" },
   measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
   "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },

@@ -16,6 +16,8 @@ export interface Resampler {
   readonly interval: (figure: Figure, method: IntervalMethod, level: number) => MethodBounds | null;
   /** The figure of every resample, in their order. */
   readonly figures: (figure: Figure) => Float64Array;
+  /** The figure without each unit in turn. */
+  readonly leftOut: (figure: Figure) => Float64Array;
 }
 
 /** Draws the resamples once; columns have one value per row. */
@@ -32,14 +34,15 @@ export function resampler(columns: readonly Float64Array[], design: Design, opti
   };
   const estimate = (figure: Figure) => (whole.cases === 0 ? null : figure((column) => whole.totals[column] ?? 0, whole.cases));
   const figures = (figure: Figure) => evaluate(sums, cases, figure);
+  const leftOut = (figure: Figure) => evaluate(whole.without, whole.casesWithout, figure);
   return {
     estimate,
     figures,
+    leftOut,
     interval: (figure, method, level) => {
       const value = estimate(figure);
       if (value === null) return null;
-      const jackknife = () => evaluate(whole.without, whole.casesWithout, figure);
-      return boundsBy(method, value, figures(figure), jackknife, level);
+      return boundsBy(method, value, figures(figure), () => leftOut(figure), level);
     },
   };
 }

@@ -29,6 +29,8 @@ export interface ResamplingOptions {
   readonly seed?: number;
   /** `bootstrap` by default, the stream that all intervals are drawn from. */
   readonly stream?: string;
+  /** Stream of the draws among answers; two systems on the same cases need two, or their answers would be drawn in step. */
+  readonly answersStream?: string;
   /** Takes the place of `samples` and `seed`: indices of units (clusters, or cases), one row per resample. */
   readonly resamples?: ResampleMatrix;
 }
@@ -63,7 +65,7 @@ export function resampledColumns(columns: readonly Float64Array[], design: Desig
   const rows = columns[0]?.length ?? design.cases.reduce((total, members) => total + members.length, 0);
   const plan = units.map((members) => members.map((index) => design.cases[index] ?? []));
   const answers =
-    design.drawAnswers === true ? randomStream(options.seed ?? DEFAULT_SEED, `${options.stream ?? "bootstrap"}/answers`) : null;
+    design.drawAnswers === true ? randomStream(options.seed ?? DEFAULT_SEED, options.answersStream ?? "bootstrap/answers") : null;
   const weights = new Float64Array(rows);
   const add = (row: number, weight: number) => {
     weights[row] = (weights[row] ?? 0) + weight;
