@@ -11,6 +11,7 @@ import { digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { type Tree, treeSchema } from "../corpus/contract.js";
 import { treeRoots } from "../corpus/tree.js";
+import { datasetDigest } from "../dataset/build.js";
 import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
 import {
   type ItemRef,
@@ -215,7 +216,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     rules: { name: rules.name, digest: digestJson(rulesDigestParts(rules)), engine: rules.engine },
     measures: measures.map(({ name }) => name),
     dataset: {
-      digest: dataset.digest,
+      digest: await casesDigest(prepared, tools),
       project_name: header.success ? header.data.project_name : "data set",
       url: header.success ? header.data.url : null,
       cases: dataset.all.length,
@@ -244,6 +245,12 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   };
   // Through text: what is stored must be plain JSON, without members that are undefined.
   return JSON.parse(JSON.stringify(meta)) as Json;
+}
+
+/** Names all cases of the data set, selected or not, as `bench score` and the mined file do: runs over equal data sets can be compared. */
+async function casesDigest({ dataset, cases }: Prepared, tools: StageTools): Promise<string> {
+  if (dataset.all.length === dataset.items.length) return datasetDigest({ cases: [...cases.values()] });
+  return datasetDigest({ cases: (await tools.load(dataset.all)).map((value) => caseSchema.parse(value)) });
 }
 
 async function corpusFacts(corpus: StageOutput | null, tools: StageTools): Promise<ScoreMeta["corpus"]> {
