@@ -5,6 +5,7 @@ import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cac } from "cac";
 import { nearest } from "../base/nearest.js";
+import { CacheUnwritable } from "../cache/errors.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { readArguments } from "./options.js";
 import { benchVersion } from "./project.js";
@@ -63,6 +64,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof UsageError) {
       io.stderr(`bench ${name}: ${error.message}\n`);
       return EXIT.usage;
+    }
+    if (error instanceof CacheUnwritable) {
+      io.stderr(`bench ${name}: ${error.message}. Make room, mind the folder's permissions, or give another --cache.\n`);
+      return EXIT.failed;
     }
     throw error;
   }

@@ -2,11 +2,12 @@
  * What a run leaves for people and for later commands: `run.json` in the run's folder (kept up to date while it runs) and the lock file
  * beside the pipeline, with the digests of what was used.
  */
-import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import { isAlive, processStart } from "../cache/claims.js";
+import { makeFolder } from "../cache/make-folder.js";
 
 const nodeRecord = z.object({
   id: z.string(),
@@ -61,7 +62,7 @@ export function effectiveState(record: RunRecord): RunRecord["state"] | "killed"
 }
 
 export async function writeAtomically(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const temporary = `${path}.${process.pid}.tmp`;
   await writeFile(temporary, text);
   await rename(temporary, path);
