@@ -46,6 +46,7 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     number: asked.number,
     title: asked.title,
     url: asked.url,
+    ...independenceOf(asked),
     strata: strataOf(asked),
     best_grade: asked.best_grade,
     status: answer?.status ?? "unasked",
@@ -58,6 +59,12 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     usage: answer?.usage == null ? null : known(answer.usage),
     details: answer?.details ?? {},
   };
+}
+
+/** What ties cases together: issues of one repository, issues that one pull request closes. */
+function independenceOf({ repository, links }: ScoreableCase): Pick<ScoredCase, "repository" | "changes"> {
+  const changes = [...new Set(links.map((link) => `${link.repository}#${link.number}`))].sort();
+  return { repository: repository ?? null, changes };
 }
 
 function known(usage: NonNullable<Answer["usage"]>): Record<string, number | null> {
