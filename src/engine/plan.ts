@@ -15,9 +15,11 @@ import type { Budget } from "./budget.js";
 import type { NodeOutput } from "./channel.js";
 import type { RunContext } from "./context.js";
 import { type ItemRef, type ItemStageKind, type StageKind, StageProblem, type Unit } from "./contract.js";
+import { asInput, loadInputs } from "./inputs.js";
 import { type NodeInput, sharedParts, stageParts, unitKey } from "./keys.js";
-import { asInput, isUsable, loadInputs, type OpenNode, openNode, outputOf } from "./node-run.js";
+import { type OpenNode, openNode } from "./open-node.js";
 import type { RunRecord } from "./record.js";
+import { isUsable, outputOf } from "./rows.js";
 
 export interface NodePlan {
   readonly id: string;

@@ -13,10 +13,11 @@ import { Channel } from "./channel.js";
 import type { RunContext, RunOptions, World } from "./context.js";
 import type { StageKind, StageOutput } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
-import { outputOf, runNode } from "./node-run.js";
+import { runNode } from "./node-run.js";
 import { type LockFile, lockPath, type RunRecord, thisProcess, writeAtomically, writeRunRecord } from "./record.js";
 import { redactor } from "./redact.js";
 import { Resources } from "./resources.js";
+import { outputOf } from "./rows.js";
 
 /** Each restart removes at least one damaged entry; more than this many means that something keeps damaging them. */
 const MOST_RESTARTS = 8;
