@@ -32,7 +32,7 @@ export async function runNode(context: RunContext, node: StageNode): Promise<voi
   };
   try {
     if (context.options.skipped.has(node.id)) throw new NoOutput("skipped", "left out by --only, --from or --until");
-    const open = await openNode(context, node);
+    const open = context.opened.get(node.id) ?? (await openNode(context, node));
     const result =
       open.kind.shape === "whole"
         ? await runWhole(context, open, open.kind, channel)

@@ -56,6 +56,8 @@ export interface KeyExplanation {
   readonly last: { readonly run: string; readonly key: string; readonly differences: readonly PartDifference[] } | null;
   /** Why parts are unknown. */
   readonly unknown: string | null;
+  /** The units are known and the item is none of them. */
+  readonly noSuchItem: boolean;
 }
 
 /** Earlier runs of the same pipeline, newest first. */
@@ -93,7 +95,7 @@ export async function explainKey(
   const walked = await walk(context, history, nodeId);
   const found = walked.find(({ plan }) => plan.id === nodeId);
   if (found === undefined) throw new Error(`no node ${nodeId}`);
-  const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null };
+  const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null, noSuchItem: false };
   if (found.open === null) return { ...blank, unknown: found.plan.reason };
   if (found.parts === null) {
     const waiting = walked
@@ -115,6 +117,7 @@ export async function explainKey(
           ? null
           : { run: before.run, key: before.key, differences: keyDifferences(keyParts(before.row.parts), found.parts) },
       unknown: null,
+      noSuchItem: false,
     };
   }
   const units =
@@ -134,6 +137,7 @@ export async function explainKey(
     const some = units.known.slice(0, 5).map((entry) => entry.unit.id);
     return {
       ...blank,
+      noSuchItem: true,
       unknown: `no such item; there are ${units.known.length}${some.length > 0 ? `: ${some.join(", ")}${units.known.length > 5 ? ", ..." : ""}` : ""}`,
     };
   }
@@ -147,6 +151,7 @@ export async function explainKey(
     parts,
     last: before === null ? null : { run: before.run, key: before.key, differences: keyDifferences(before.parts, parts) },
     unknown: null,
+    noSuchItem: false,
   };
 }
 
