@@ -155,6 +155,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
       files,
       outputs: new Map(),
       redact,
+      versions: { bench: request.version, node: process.version },
     };
     const problem = await attemptOnce(context);
     if (problem === null) break;

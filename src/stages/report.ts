@@ -51,7 +51,11 @@ export const reportStage = wholeStage<Config>({
   async run(config, inputs, tools) {
     const cells = await cellsOf(config, inputs, tools);
     if (!cells.ok) return cells;
-    const facts: ReportFacts = { generatedAt: new Date(tools.clock.now()).toISOString(), datasetFile: null };
+    const facts: ReportFacts = {
+      generatedAt: new Date(tools.clock.now()).toISOString(),
+      datasetFile: null,
+      ...(tools.versions === undefined ? {} : { versions: tools.versions }),
+    };
     const files = filesOf(cells.value, config.formats, facts);
     const summary = Object.fromEntries(cells.value.map((cell) => [cell.label, cell.summary]));
     const labels = cells.value.map(({ label }) => label);
