@@ -59,7 +59,10 @@ beforeAll(async () => {
   copyFileSync(join(REPOSITORY, "pipelines/quickstart/grep-backend.mjs"), join(base.folder, "pipelines/grep-backend.mjs"));
   first = await base.run([FILE]);
 });
-afterAll(() => base.remove());
+afterAll(() => {
+  base.remove();
+  npm.remove();
+});
 
 const KINDS: Record<string, RegExp> = {
   object: /^objects\/../,

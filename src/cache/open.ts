@@ -11,6 +11,7 @@ import type { Digest } from "../base/json.js";
 import { decodeForeignRow } from "./actions.js";
 import { isAlive, processStart } from "./claims.js";
 import { CacheBroken, classify } from "./errors.js";
+import { makeFolder } from "./make-folder.js";
 import { decodeObject } from "./objects.js";
 import { BlobTable, openStore, salvageTable, TextTable } from "./tables.js";
 
@@ -35,7 +36,7 @@ export interface Opening {
 export async function openTables(opening: Opening): Promise<Tables> {
   const { folder, warn } = opening;
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   } catch (error) {
     throw classify(error);
   }
@@ -182,8 +183,14 @@ async function opens(folder: string): Promise<boolean> {
   }
 }
 
+/**
+ * One after the other: the last connection to close brings the write-ahead log into the database and removes it, and two that close at the
+ * same time each take the other for the last.
+ */
 export async function closeTables(tables: Tables): Promise<void> {
-  await Promise.all([tables.actions.close(), tables.objects.close(), tables.memory.close()]);
+  await tables.actions.close();
+  await tables.objects.close();
+  await tables.memory.close();
 }
 
 /** Copies what vouches for itself from a damaged database into a new one. */

@@ -1,10 +1,11 @@
 /** `bench run PIPELINE`. */
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { makeFolder } from "../cache/make-folder.js";
 import type { RunResult } from "../engine/run.js";
 import type { Summary } from "../scoring/summary-schema.js";
 import type { ReportMeta } from "../stages/report.js";
-import { type Command, EXIT, type Io, type OptionValue } from "./contract.js";
+import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
 import { flag } from "./options.js";
 import { PIPELINE_OPTIONS, preparePipeline, runOptions, world } from "./prepare.js";
 import { screen } from "./progress.js";
@@ -92,14 +93,23 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
 
 /** Run ids begin with the second of their start; two runs of one second get a suffix. */
 async function newRunFolder(out: string, runId: string): Promise<string> {
-  await mkdir(out, { recursive: true });
+  try {
+    await makeFolder(out);
+  } catch (error) {
+    throw new UsageError(
+      `runs can't be written to ${out} (${error instanceof Error ? error.message : String(error)}): give another folder with --out`,
+    );
+  }
   for (let attempt = 1; ; attempt++) {
     const folder = join(out, attempt === 1 ? runId : `${runId}-${attempt}`);
     try {
       await mkdir(folder);
       return folder;
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (error instanceof Error && "code" in error && error.code === "EEXIST") continue;
+      throw new UsageError(
+        `runs can't be written to ${out} (${error instanceof Error ? error.message : String(error)}): give another folder with --out`,
+      );
     }
   }
 }

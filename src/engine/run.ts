@@ -60,6 +60,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
   const finished: RunContext["finished"] = new Map();
   const files = new Set<string>();
   const warnings: string[] = [];
+  const needs = new Map(graph.nodes.map((node) => [node.id, [...node.needs]]));
   const redact = redactor(graph.secrets);
   const events: EventSink = (event) => {
     if (event.type === "warning" && !warnings.includes(event.message)) warnings.push(event.message);
@@ -94,6 +95,8 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
         name: node.stage,
         uses: node.kind,
         label: node.label,
+        needs: needs.get(node.id) ?? [],
+        produces: request.kinds.get(node.kind)?.produces ?? "",
         state: node.state,
         key: done?.key ?? null,
         output: done?.row.output ?? null,
