@@ -140,11 +140,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
 
 async function fingerprint(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Json | undefined> {
   try {
-    return await kind.fingerprint?.(options, {
-      baseFolder: tools.baseFolder,
-      env: tools.env,
-      sleep: (milliseconds, signal) => tools.clock.sleep(milliseconds, signal),
-    });
+    return await kind.fingerprint?.(options, tools);
   } catch (error) {
     throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
   }
