@@ -69,6 +69,10 @@ export interface BackendKind<C = unknown> {
   readonly timeout?: (options: C) => number | null;
   readonly open: (options: C, environment: BackendEnvironment) => Promise<Backend>;
   /**
+   * What readers of a report must know of an answer (its query was cut), or null; the report counts the answers that have the same note.
+   */
+  readonly noteOf?: (answer: Pick<Answer, "status" | "details">) => string | null;
+  /**
    * What `bench doctor` says about it: is it installed, which version, is the index there and of which commit, is a key set, does a
    * probe answer. Sends nothing that costs money. Throws for nothing but bugs: what is missing is a finding.
    */

@@ -2,10 +2,12 @@
 import * as z from "zod";
 import { nearest } from "../base/nearest.js";
 import { bm25 } from "./bm25.js";
+import { colgrep } from "./colgrep.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
 import { names } from "./names.js";
+import { octocode } from "./octocode.js";
 import { oracle } from "./oracle.js";
 import { popularity } from "./popularity.js";
 import { random } from "./random.js";
@@ -13,7 +15,7 @@ import { random } from "./random.js";
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds kinds of every type of options; each is checked by its own schema
 export type AnyBackendKind = BackendKind<any>;
 
-const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command];
+const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, colgrep, octocode];
 
 export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = new Map(KINDS.map((kind) => [kind.kind, kind]));
 

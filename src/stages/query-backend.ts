@@ -15,7 +15,7 @@ import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageKind, StageProblem, type StageTools } from "../engine/contract.js";
 import type { AnswersMeta } from "./answer-meta.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
-import { executeUnit, extensionsOf, loadTruths, type Prepared, unitsOf } from "./query-unit.js";
+import { executeUnit, extensionsOf, loadTruths, notesOf, type Prepared, unitsOf } from "./query-unit.js";
 
 interface Config {
   readonly backend: BackendConfig;
@@ -133,7 +133,10 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       return unitsOf(prepared, parsed.data);
     },
     execute: executeUnit,
-    finish: async ({ meta }) => JSON.parse(canonicalJson(meta)) as Json,
+    finish: async ({ kind, meta }, items, tools) => {
+      const notes = kind.noteOf === undefined ? [] : await notesOf(kind.noteOf, items, tools);
+      return JSON.parse(canonicalJson({ ...meta, notes: [...meta.notes, ...notes] })) as Json;
+    },
     close: ({ close }) => close(),
   });
 }
