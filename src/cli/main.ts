@@ -18,6 +18,7 @@ const COMMANDS: Readonly<
   explain: { load: () => import("./explain.js"), summary: "Show a key's parts, and which differ from the last run" },
   status: { load: () => import("./status.js"), summary: "Show runs: running, finished, resumable" },
   dag: { load: () => import("./dag.js"), summary: "Draw a pipeline" },
+  mine: { load: () => import("./mine.js"), summary: "Mine GitHub repositories into a data set" },
   score: {
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",

@@ -22,7 +22,7 @@ import {
 import type { NodeProgress } from "./events.js";
 import { materialise, type StoredFile, storeFiles } from "./files.js";
 import { asPairs, kindName, type NodeInput, type OwnParts, ownParts, sharedParts, stageParts, unitKey } from "./keys.js";
-import { isSelective, selected } from "./selection.js";
+import { isSelective, select, selected } from "./selection.js";
 import { refsOf, runUnit, type UnitResult, type UnitWork } from "./unit-run.js";
 
 /** Units handed to a resource and not finished: bounds memory, not speed. */
@@ -180,6 +180,27 @@ async function stageHit(context: RunContext, open: OpenNode, parts: readonly Key
   return row?.type === "stage" && (await isUsable(context, open.node, row)) ? row : null;
 }
 
+/**
+ * Hands the output on. Where `--items` chooses among it, each name must be one of its items: a typing mistake must not become a report
+ * about fewer cases, or none. (Where several stages could be meant, a name may belong to the other one: then it is only said.)
+ */
+async function complete(context: RunContext, open: OpenNode, channel: Channel, output: NodeOutput): Promise<void> {
+  const { selection } = context.options;
+  if (open.kind.selectable === true && selection.items !== null) {
+    const { all } = await output.load();
+    const { unknown } = select(all, selection);
+    if (unknown.length > 0) {
+      const some = all.slice(0, 5).map(({ id }) => id);
+      const message =
+        `--items names ${unknown.join(", ")}, but ${open.node.id} has no such item; it has ${all.length}` +
+        (some.length > 0 ? `: ${some.join(", ")}${all.length > some.length ? ", ..." : ""}` : "");
+      if (context.graph.nodes.filter(({ id }) => isSelectable(context, id)).length === 1) throw new NoOutput("failed", message);
+      open.tools.warn(message);
+    }
+  }
+  channel.complete(output);
+}
+
 async function useHit(
   context: RunContext,
   open: OpenNode,
@@ -196,8 +217,7 @@ async function useHit(
   progress.executed = executed;
   progress.cached = row.units - executed;
   remember(context, open.node.id, parts, row);
-  const output = outputOf(context, row);
-  channel.complete(output);
+  await complete(context, open, channel, outputOf(context, row));
   return { state: executed > 0 ? "done" : "cached", message: null };
 }
 
@@ -282,7 +302,7 @@ async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKin
   });
   await materialise(context, files, row.at);
   remember(context, node.id, parts, row);
-  channel.complete(outputOf(context, row));
+  await complete(context, open, channel, outputOf(context, row));
   return { state: "done", message: null };
 }
 
@@ -406,7 +426,7 @@ async function runItems(
     });
     progress.items = ordered.items.length;
     remember(context, node.id, parts, row);
-    channel.complete(outputOf(context, row));
+    await complete(context, open, channel, outputOf(context, row));
     if (failures.tooMany) return { state: "failed", message: failures.message };
     return { state: progress.executed > 0 ? "done" : "cached", message: failures.count > 0 ? failures.message : null };
   } finally {
