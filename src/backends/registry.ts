@@ -7,6 +7,7 @@ import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
 import { graphrag } from "./graphrag.js";
+import { manual } from "./manual.js";
 import { names } from "./names.js";
 import { octocode } from "./octocode.js";
 import { oracle } from "./oracle.js";
@@ -16,7 +17,19 @@ import { random } from "./random.js";
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds kinds of every type of options; each is checked by its own schema
 export type AnyBackendKind = BackendKind<any>;
 
-const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, colgrep, octocode, graphrag];
+const KINDS: readonly AnyBackendKind[] = [
+  bm25,
+  random,
+  popularity,
+  names,
+  oracle,
+  empty,
+  command,
+  colgrep,
+  octocode,
+  manual,
+  graphrag,
+];
 
 export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = new Map(KINDS.map((kind) => [kind.kind, kind]));
 

@@ -130,6 +130,10 @@ function processIo(): Io {
   return {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    // Touched only when something is read: opening it would keep a pipe's writer waiting.
+    get stdin() {
+      return process.stdin;
+    },
     env: process.env,
     cwd: process.cwd(),
     terminal: {
