@@ -8,6 +8,7 @@ import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
 import { graphrag } from "./graphrag.js";
 import { manual } from "./manual.js";
+import { mcp } from "./mcp.js";
 import { names } from "./names.js";
 import { octocode } from "./octocode.js";
 import { oracle } from "./oracle.js";
@@ -27,6 +28,7 @@ const KINDS: readonly AnyBackendKind[] = [
   command,
   colgrep,
   octocode,
+  mcp,
   manual,
   graphrag,
 ];
