@@ -45,10 +45,10 @@ export interface BackendKind<C = unknown> {
    */
   readonly fingerprint?: (
     options: C,
-    environment: Pick<BackendEnvironment, "baseFolder"> & Partial<Pick<BackendEnvironment, "env">>,
+    environment: Pick<BackendEnvironment, "baseFolder"> & Partial<Surroundings>,
   ) => Promise<Json>;
-  /** `optional`: gets the tree if the stage has one; its digest is then part of the key. */
-  readonly needsCorpus: boolean | "optional";
+  /** `optional`: gets the tree if the stage has one; its digest is then part of the key. May depend on the options (`needsCorpusOf`). */
+  readonly needsCorpus: boolean | "optional" | ((options: C) => boolean | "optional");
   /**
    * Searches an index that an `index-corpus` stage built with the index tool of the same kind. `required`: the stage must have one;
    * `optional`: gets it if the stage has one. Its digest is then part of the key, and `Question.index` is given. Default: no.
@@ -65,6 +65,15 @@ export interface BackendKind<C = unknown> {
   readonly resource?: (options: C) => string;
   /** Calls at once unless the stage says otherwise. */
   readonly concurrency: (options: C) => number;
+  /** Its server limits rates: calls at once start at one and follow what the server takes, up to `concurrency`. */
+  readonly adaptive?: boolean;
+  /** So many failed calls in a row, and the stage pauses and at last stops asking, unless it says otherwise; absent = never. */
+  readonly breaker?: number;
+  /**
+   * Makes what says, without asking, about how much a question will use. Only for what costs money or tokens: a kind without it is
+   * held to cost nothing but what its answers report. Needs no key and no network. Throws `UnusableConfiguration`.
+   */
+  readonly estimator?: (options: C, environment: Pick<BackendEnvironment, "baseFolder">) => Promise<Estimator>;
   /** Seconds after which a question is given up; null or absent = none of its own. The stage's `timeout` wins. */
   readonly timeout?: (options: C) => number | null;
   readonly open: (options: C, environment: BackendEnvironment) => Promise<Backend>;
@@ -77,6 +86,21 @@ export interface BackendKind<C = unknown> {
    * probe answer. Sends nothing that costs money. Throws for nothing but bugs: what is missing is a finding.
    */
   readonly doctor?: (options: C, environment: DoctorEnvironment) => Promise<readonly Finding[]>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a kind of whatever type of options; its own schema checks them
+export type AnyKind = BackendKind<any>;
+
+/** About what a question will use; null = unknown, never 0. */
+export interface Estimate {
+  readonly tokens: number | null;
+  readonly usd: number | null;
+}
+export type Estimator = (question: Omit<Question, "truth">) => Estimate;
+
+/** Whether a kind with these options gets the source tree. */
+export function needsCorpusOf<C>(kind: Pick<BackendKind<C>, "needsCorpus">, options: C): boolean | "optional" {
+  return typeof kind.needsCorpus === "function" ? kind.needsCorpus(options) : kind.needsCorpus;
 }
 
 /** What a look around needs, before any question is asked. */
@@ -131,6 +155,17 @@ export interface BackendEnvironment extends Surroundings {
   /** Every case of the data set, selected or not (only if `readsDataset`). */
   readonly truths?: readonly CaseTruth[];
   readonly warn: (message: string) => void;
+  /** No network: a question that would need it fails. */
+  readonly offline?: boolean;
+}
+
+/** The blocks of a `text+format` prompt apart, for backends that put them together in their own way. */
+export interface PromptBlocks {
+  readonly title: string;
+  /** Empty where the issue has no description. */
+  readonly description: string;
+  readonly format: string;
+  readonly task: string;
 }
 
 export interface Question {
@@ -138,6 +173,8 @@ export interface Question {
   readonly repeat: number;
   /** The prompt's exact bytes, rendered by the stage from the kind's template. */
   readonly prompt: string;
+  /** What the prompt is made of; present with the template `text+format`. */
+  readonly blocks?: PromptBlocks;
   /** The id, and the fields that the kind says it `reads`. */
   readonly case: Pick<Case, "id"> & Partial<Pick<Case, CaseField>>;
   /** Present if `needsCorpus` is true; if it is `optional`, where the stage has a tree. */
@@ -160,6 +197,8 @@ export interface RawAnswer {
   readonly details?: Record<string, unknown>;
   /** For statuses that are not final: may the same call succeed soon? Seconds to wait at least, where the server says. */
   readonly retry?: { readonly after?: number };
+  /** False: the system was not asked (the question can't be put to it), so nothing was spent, and it says nothing of the system. */
+  readonly asked?: boolean;
 }
 
 export interface Backend {

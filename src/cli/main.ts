@@ -5,6 +5,7 @@ import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cac } from "cac";
 import { nearest } from "../base/nearest.js";
+import { CacheUnwritable } from "../cache/errors.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { readArguments } from "./options.js";
 import { benchVersion } from "./project.js";
@@ -23,6 +24,15 @@ const COMMANDS: Readonly<
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",
   },
+  rescore: {
+    load: () => import("./rescore.js"),
+    summary: "Score a run's answers by other rules, and show what the rules changed",
+  },
+  export: { load: () => import("./export.js"), summary: "Write queries, answers, a data set, or a bundle of a run" },
+  import: { load: () => import("./import.js"), summary: "Take in bundles of runs, to score them again here" },
+  compare: { load: () => import("./compare.js"), summary: "Compare runs case by case: intervals, tests, gains and losses" },
+  measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
+  "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };
@@ -60,6 +70,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof UsageError) {
       io.stderr(`bench ${name}: ${error.message}\n`);
       return EXIT.usage;
+    }
+    if (error instanceof CacheUnwritable) {
+      io.stderr(`bench ${name}: ${error.message}. Make room, mind the folder's permissions, or give another --cache.\n`);
+      return EXIT.failed;
     }
     throw error;
   }

@@ -1,10 +1,11 @@
 /** `bench run PIPELINE`. */
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { makeFolder } from "../cache/make-folder.js";
 import type { RunResult } from "../engine/run.js";
 import type { Summary } from "../scoring/summary-schema.js";
 import type { ReportMeta } from "../stages/report.js";
-import { type Command, EXIT, type Io, type OptionValue } from "./contract.js";
+import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
 import { flag } from "./options.js";
 import { PIPELINE_OPTIONS, preparePipeline, runOptions, world } from "./prepare.js";
 import { screen } from "./progress.js";
@@ -92,14 +93,23 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
 
 /** Run ids begin with the second of their start; two runs of one second get a suffix. */
 async function newRunFolder(out: string, runId: string): Promise<string> {
-  await mkdir(out, { recursive: true });
+  try {
+    await makeFolder(out);
+  } catch (error) {
+    throw new UsageError(
+      `runs can't be written to ${out} (${error instanceof Error ? error.message : String(error)}): give another folder with --out`,
+    );
+  }
   for (let attempt = 1; ; attempt++) {
     const folder = join(out, attempt === 1 ? runId : `${runId}-${attempt}`);
     try {
       await mkdir(folder);
       return folder;
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (error instanceof Error && "code" in error && error.code === "EEXIST") continue;
+      throw new UsageError(
+        `runs can't be written to ${out} (${error instanceof Error ? error.message : String(error)}): give another folder with --out`,
+      );
     }
   }
 }
@@ -142,6 +152,7 @@ function jsonResult(
       failed: sum(({ failed }) => failed),
       requests_saved: result.counts.requests_saved ?? 0,
     },
+    spent: result.spent,
     stages: result.nodes.map((node) => ({
       name: node.stage,
       uses: node.kind,
@@ -163,6 +174,15 @@ function jsonResult(
   };
 }
 
+/** What this run cost, where something has a price. */
+function money({ spent }: RunResult): string {
+  const stages = Object.values(spent);
+  const usd = stages.reduce((sum, stage) => sum + stage.usd, 0);
+  const unpriced = stages.reduce((sum, stage) => sum + stage.unpriced, 0);
+  if (usd === 0) return "";
+  return `, $${usd.toFixed(usd < 1 ? 4 : 2)} spent${unpriced > 0 ? ` and ${unpriced} calls of unknown price` : ""}`;
+}
+
 function ending(result: RunResult, reports: readonly string[], path: string, quiet: boolean, folder: string): string {
   const lines: string[] = [];
   const failed = result.nodes.filter(({ state }) => state === "failed");
@@ -173,7 +193,7 @@ function ending(result: RunResult, reports: readonly string[], path: string, qui
   const sum = (pick: (node: RunResult["nodes"][number]) => number) => result.nodes.reduce((total, node) => total + pick(node), 0);
   const figures =
     `${sum(({ executed }) => executed)} executed, ${sum(({ cached }) => cached)} from the cache, ${sum(({ failed: count }) => count)} failed; ` +
-    `${result.counts.requests ?? 0} requests, ${result.counts.queries ?? 0} queries`;
+    `${result.counts.requests ?? 0} requests, ${result.counts.queries ?? 0} queries${money(result)}`;
   switch (result.state) {
     case "done":
       if (!quiet) lines.push(`Done: ${figures}.`);

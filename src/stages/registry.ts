@@ -12,6 +12,7 @@ import type { StageKind } from "../engine/contract.js";
 import { bootstrapStage } from "./bootstrap.js";
 import { buildDatasetStage } from "./build-dataset.js";
 import { checkout } from "./checkout.js";
+import { compareStage } from "./compare.js";
 import { fetchIssues } from "./fetch-issues.js";
 import { fetchPrFiles } from "./fetch-pr-files.js";
 import { importAnswersStage } from "./import-answers.js";
@@ -33,6 +34,7 @@ function builtIn(backends: ReadonlyMap<string, AnyBackendKind>): StageKind[] {
     importAnswersStage(readAnswers),
     scoreStage,
     bootstrapStage,
+    compareStage,
     reportStage,
   ];
 }

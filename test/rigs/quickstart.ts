@@ -41,5 +41,9 @@ export function quickstartProject(): Quickstart {
   const made = project({ PATH: npm.env.PATH ?? "" });
   cpSync(join(REPOSITORY, "pipelines"), join(made.folder, "pipelines"), { recursive: true });
   rmSync(join(made.folder, "pipelines/quickstart.lock.json"), { force: true });
-  return { ...made, npm };
+  const remove = () => {
+    made.remove();
+    npm.remove();
+  };
+  return { ...made, npm, remove };
 }
