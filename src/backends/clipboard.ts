@@ -7,7 +7,8 @@
 import { spawn } from "node:child_process";
 import { type Env, passedOn } from "./tool-process.js";
 
-const PROGRAMS: readonly (readonly string[])[] = [
+/** In the order in which they are tried. */
+export const CLIPBOARDS: readonly (readonly string[])[] = [
   ["pbcopy"],
   ["wl-copy"],
   ["xclip", "-selection", "clipboard"],
@@ -24,7 +25,7 @@ export async function copyToClipboard(
   env: Env,
   sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>,
 ): Promise<string | null> {
-  for (const [program = "", ...args] of PROGRAMS) {
+  for (const [program = "", ...args] of CLIPBOARDS) {
     if (await took(program, args, text, env, sleep)) return program;
   }
   return null;

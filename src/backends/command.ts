@@ -14,11 +14,14 @@ import {
   type BackendEnvironment,
   type BackendKind,
   type CaseField,
+  type Finding,
   type Question,
   type RawAnswer,
+  type Surroundings,
   UnusableConfiguration,
 } from "./contract.js";
 import { digestOfFile } from "./file-digest.js";
+import { findProgram } from "./find-program.js";
 import { type ProcessEnd, runProcess } from "./process.js";
 import { redactor } from "./redact.js";
 import { fillTemplate, misspeltPlaceholder, type Placeholder, placeholdersOf } from "./template.js";
@@ -128,6 +131,7 @@ export const command: BackendKind<Options> = {
   prompt: ({ prompt }) => prompt,
   concurrency: ({ concurrency }) => concurrency,
   timeout: ({ timeout }) => timeout,
+  doctor: (config, environment) => look(config, environment),
   open: async (config, environment) => ({
     ask: (question, signal) => ask(config, environment, question, signal),
     close: async () => {},
@@ -229,4 +233,37 @@ function failure(
   retry?: { after?: number },
 ): RawAnswer {
   return { status, response: "", error, details, ...(retry === undefined ? {} : { retry }) };
+}
+
+async function look({ run, env, cwd }: Options, environment: Surroundings): Promise<readonly Finding[]> {
+  const [program = ""] = run;
+  const { baseFolder } = environment;
+  const findings: Finding[] = [];
+  // A program inside the source tree is there when a question is asked.
+  if (!program.includes("{")) {
+    const path = await findProgram(program, environment.env, baseFolder);
+    findings.push(
+      path === null
+        ? {
+            check: "installed",
+            status: "problem",
+            found: notStarted("ENOENT", "", program),
+            fix: "install it, or correct `run:`",
+          }
+        : { check: "installed", status: "ok", found: path },
+    );
+  }
+  const unset = env.filter((name) => environment.env[name] === undefined);
+  if (unset.length > 0) {
+    findings.push({
+      check: "environment",
+      status: "warning",
+      found: `${unset.join(", ")}: named in \`env:\` and not set`,
+      fix: "set it",
+    });
+  }
+  if (cwd !== undefined && (await stat(resolve(baseFolder, cwd)).catch(() => undefined))?.isDirectory() !== true) {
+    findings.push({ check: "folder", status: "problem", found: `the working folder ${cwd} does not exist`, fix: "check `cwd:`" });
+  }
+  return findings;
 }

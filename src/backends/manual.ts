@@ -8,8 +8,18 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { digestJson } from "../base/json.js";
-import { copyToClipboard } from "./clipboard.js";
-import type { Backend, BackendEnvironment, BackendKind, Finding, Question, RawAnswer, Terminal } from "./contract.js";
+import { CLIPBOARDS, copyToClipboard } from "./clipboard.js";
+import type {
+  Backend,
+  BackendEnvironment,
+  BackendKind,
+  Finding,
+  Question,
+  RawAnswer,
+  Surroundings,
+  Terminal,
+} from "./contract.js";
+import { findProgram } from "./find-program.js";
 import { type LineReader, lineReader } from "./line-reader.js";
 import { readGiven } from "./manual-answer.js";
 import { SavedAnswers } from "./manual-saved.js";
@@ -280,18 +290,10 @@ function printable(text: string): string {
   );
 }
 
-async function clipboardFinding({ env }: Pick<BackendEnvironment, "env">): Promise<Finding> {
-  const path = (env.PATH ?? "").split(process.platform === "win32" ? ";" : ":");
-  const { access, constants } = await import("node:fs/promises");
-  for (const name of ["pbcopy", "wl-copy", "xclip", "xsel", "clip"]) {
-    for (const folder of path) {
-      if (folder === "") continue;
-      const there = await access(join(folder, name), constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (there) return { check: "clipboard", status: "ok", found: `${name} is there` };
-    }
+async function clipboardFinding({ env, baseFolder }: Surroundings): Promise<Finding> {
+  for (const [name = ""] of CLIPBOARDS) {
+    if ((await findProgram(name, env, baseFolder)) !== null)
+      return { check: "clipboard", status: "ok", found: `${name} is there` };
   }
   return {
     check: "clipboard",

@@ -34,6 +34,7 @@ const COMMANDS: Readonly<
   measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
   "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
+  doctor: { load: () => import("./doctor.js"), summary: "Check what is installed, set and reachable, and say how to mend it" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };
 

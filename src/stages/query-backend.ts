@@ -84,6 +84,13 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     breaker: (config) => (config.breaker === undefined ? (kindOf(config).kind.breaker ?? null) : config.breaker || null),
     estimate: estimateUnit,
 
+    doctor: async (config, environment) => {
+      const { kind, options } = kindOf(config);
+      if (kind.doctor !== undefined) return kind.doctor(options, environment);
+      const found = !kind.kind.includes("/") ? "is built in and needs nothing else" : "has no check of its own";
+      return [{ check: "backend", status: "ok", found: `${kind.kind} ${found}` }];
+    },
+
     prepare: async (config, inputs, tools) => {
       const { kind, options } = kindOf(config);
       const corpus = inputs.optional("corpus");
