@@ -1,5 +1,6 @@
 /**
- * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, or a report (ours or the original's).
+ * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, a report (ours or the original's), or LocAgent's
+ * output (`locagent.ts`).
  *
  * One bad line never costs the good ones: it is reported by record and line. The original's names are accepted (`issue_number`,
  * `raw_response`, `status: ok | error | dry_run`). What a report can't give is said in the notes rather than guessed: the original
@@ -7,6 +8,7 @@
  */
 import type * as z from "zod";
 import { nearest } from "../base/nearest.js";
+import { locAgentRecords } from "./locagent.js";
 import { ANSWER_STATUSES, type Answer, type AnswerStatus, answerSchema } from "./schema.js";
 
 export interface ReadAnswersOptions {
@@ -62,14 +64,16 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
       continue;
     }
     if (source.report !== null && (row.value.answer_status ?? row.value.status) === "unasked") continue;
-    const read = readRecord(row.value, project, numbered);
-    if (typeof read === "string") {
-      bad.push({ record: row.record, line: row.line, what: read });
-      continue;
+    for (const record of locAgentRecords(row.value) ?? [row.value]) {
+      const read = readRecord(record, project, numbered);
+      if (typeof read === "string") {
+        bad.push({ record: row.record, line: row.line, what: read });
+        continue;
+      }
+      const key = JSON.stringify([read.id, read.backend, read.repeat]);
+      if (byKey.has(key)) replaced++;
+      byKey.set(key, read);
     }
-    const key = JSON.stringify([read.id, read.backend, read.repeat]);
-    if (byKey.has(key)) replaced++;
-    byKey.set(key, read);
   }
   const answers = [...byKey.values()];
   if (unusable > 0) {

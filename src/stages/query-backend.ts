@@ -16,7 +16,7 @@ import { itemStage, type StageKind, StageProblem, type StageTools } from "../eng
 import type { AnswersMeta } from "./answer-meta.js";
 import { type Budget, budgetSchema } from "./budget.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
-import { estimateUnit, executeUnit, extensionsOf, loadTruths, type Prepared, unitsOf } from "./query-unit.js";
+import { estimateUnit, executeUnit, extensionsOf, loadTruths, notesOf, type Prepared, unitsOf } from "./query-unit.js";
 
 interface Config {
   readonly backend: BackendConfig;
@@ -83,6 +83,13 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     budget: ({ budget }) => budget ?? null,
     breaker: (config) => (config.breaker === undefined ? (kindOf(config).kind.breaker ?? null) : config.breaker || null),
     estimate: estimateUnit,
+
+    doctor: async (config, environment) => {
+      const { kind, options } = kindOf(config);
+      if (kind.doctor !== undefined) return kind.doctor(options, environment);
+      const found = !kind.kind.includes("/") ? "is built in and needs nothing else" : "has no check of its own";
+      return [{ check: "backend", status: "ok", found: `${kind.kind} ${found}` }];
+    },
 
     prepare: async (config, inputs, tools) => {
       const { kind, options } = kindOf(config);
@@ -158,7 +165,10 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       return unitsOf(prepared, parsed.data);
     },
     execute: executeUnit,
-    finish: async ({ meta }) => JSON.parse(canonicalJson(meta)) as Json,
+    finish: async ({ kind, meta }, items, tools) => {
+      const notes = kind.noteOf === undefined ? [] : await notesOf(kind.noteOf, items, tools);
+      return JSON.parse(canonicalJson({ ...meta, notes: [...meta.notes, ...notes] })) as Json;
+    },
     close: ({ close }) => close(),
   });
 }
@@ -175,11 +185,7 @@ async function estimatorOf(kind: AnyBackendKind, options: unknown, tools: StageT
 
 async function fingerprint(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Json | undefined> {
   try {
-    return await kind.fingerprint?.(options, {
-      baseFolder: tools.baseFolder,
-      env: tools.env,
-      sleep: (milliseconds, signal) => tools.clock.sleep(milliseconds, signal),
-    });
+    return await kind.fingerprint?.(options, tools);
   } catch (error) {
     throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
   }

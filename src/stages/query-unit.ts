@@ -1,6 +1,6 @@
 /** One question to a backend: its key, the asking, and the answer that is stored. */
 import * as z from "zod";
-import { type Answer, FINAL_STATUSES } from "../answers/schema.js";
+import { type Answer, answerSchema, FINAL_STATUSES } from "../answers/schema.js";
 import type { Backend, CaseTruth, Estimate, Estimator, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
 import { type PromptOptions, promptBlocks, renderPrompt } from "../backends/prompt.js";
 import type { AnyBackendKind } from "../backends/registry.js";
@@ -145,6 +145,7 @@ function costOf(usage: RawAnswer["usage"]): { usd?: number; tokens?: number } | 
 }
 
 const TRUTHS_BATCH = 500;
+const ANSWERS_BATCH = 500;
 
 /** The cases as a backend that `readsDataset` sees them: without any text, so that a changed text changes no key of it. */
 export async function loadTruths(refs: readonly ItemRef[], tools: StageTools): Promise<CaseTruth[]> {
@@ -161,6 +162,22 @@ export async function loadTruths(refs: readonly ItemRef[], tools: StageTools): P
     }
   }
   return truths;
+}
+
+/** The kind's notes on its answers, each once with the number of answers that have it, in the order of the first. */
+export async function notesOf(
+  noteOf: NonNullable<AnyBackendKind["noteOf"]>,
+  refs: readonly ItemRef[],
+  tools: Pick<StageTools, "load">,
+): Promise<string[]> {
+  const counts = new Map<string, number>();
+  for (let i = 0; i < refs.length; i += ANSWERS_BATCH) {
+    for (const value of await tools.load(refs.slice(i, i + ANSWERS_BATCH))) {
+      const note = noteOf(answerSchema.parse(value));
+      if (note !== null) counts.set(note, (counts.get(note) ?? 0) + 1);
+    }
+  }
+  return [...counts].map(([note, count]) => `${count} of ${refs.length} answers: ${note}`);
 }
 
 /** `extensions` of the data set's header, where it has them. */
