@@ -5,6 +5,8 @@ import { bm25 } from "./bm25.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
+import { graphrag } from "./graphrag.js";
+import { lightrag } from "./lightrag.js";
 import { names } from "./names.js";
 import { oracle } from "./oracle.js";
 import { popularity } from "./popularity.js";
@@ -13,7 +15,7 @@ import { random } from "./random.js";
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds kinds of every type of options; each is checked by its own schema
 export type AnyBackendKind = BackendKind<any>;
 
-const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command];
+const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, graphrag, lightrag];
 
 export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = new Map(KINDS.map((kind) => [kind.kind, kind]));
 

@@ -14,6 +14,7 @@ import { part } from "../cache/key.js";
 import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageKind, StageProblem, type StageTools } from "../engine/contract.js";
 import type { AnswersMeta } from "./answer-meta.js";
+import { caseIndexes } from "./case-indexes.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
 import { executeUnit, extensionsOf, loadTruths, type Prepared, unitsOf } from "./query-unit.js";
 
@@ -22,6 +23,7 @@ interface Config {
   readonly repeats: number;
   readonly extra_prompt?: string | undefined;
   readonly timeout?: number | undefined;
+  readonly index?: string | undefined;
 }
 
 /** The stage kind over these backends. */
@@ -46,9 +48,16 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         .optional()
         .describe("The task in your own words, instead of the default, for backends whose prompt has one (language models)."),
       timeout: z.number().positive().optional().describe("Seconds per question, instead of the backend's own."),
+      index: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "Which index to search, where several index-corpus stages of the backend's kind are in `needs`: stage or label.",
+        ),
     }),
     produces: "answers",
-    consumes: { dataset: "one", corpus: "optional" },
+    consumes: { dataset: "one", corpus: "optional", index: "many" },
     over: "dataset",
     precious: true,
 
@@ -84,6 +93,13 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const wantsTrees = kind.needsCorpus !== false || kind.readsTruth;
       const truths = kind.readsDataset ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
       const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
+      const wantsIndex = kind.usesIndex?.(options) ?? "no";
+      const indexes = wantsIndex === "no" ? undefined : await caseIndexes(kind.kind, inputs.many("index"), config.index, tools);
+      if (wantsIndex === "required" && indexes === undefined) {
+        throw new StageProblem(
+          `${kind.kind} searches an index, but the stage has none: add an index-corpus stage with \`tool: { kind: ${kind.kind} }\` to its \`needs\``,
+        );
+      }
       let opened: ReturnType<Prepared["open"]> | undefined;
       return {
         kind,
@@ -94,6 +110,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
           extraPrompt: config.extra_prompt ?? null,
           extensions: template === "text+format" ? extensionsOf(inputs.one("dataset").meta) : null,
         },
+        indexes,
         trees: wantsTrees && corpus ? await caseTrees(corpus, tools, openCorpus, kind.readsTruth) : undefined,
         truthsDigest: truths === undefined ? null : digestJson(truths),
         seconds: config.timeout ?? kind.timeout?.(options) ?? null,

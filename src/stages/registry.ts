@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readAnswers } from "../answers/file.js";
+import { builtInIndexTools } from "../backends/index-tools.js";
 import { type AnyBackendKind, builtInBackends } from "../backends/registry.js";
 import { err, ok, type Result } from "../base/result.js";
 import { openCorpus } from "../corpus/tree.js";
@@ -16,6 +17,7 @@ import { fetchIssues } from "./fetch-issues.js";
 import { fetchPrFiles } from "./fetch-pr-files.js";
 import { importAnswersStage } from "./import-answers.js";
 import { importDataset } from "./import-dataset.js";
+import { indexCorpusStage } from "./index-corpus.js";
 import { queryBackendStage } from "./query-backend.js";
 import { reportStage } from "./report.js";
 import { resolveTimelinePrs } from "./resolve-timeline-prs.js";
@@ -29,6 +31,7 @@ function builtIn(backends: ReadonlyMap<string, AnyBackendKind>): StageKind[] {
     buildDatasetStage,
     importDataset,
     checkout,
+    indexCorpusStage(builtInIndexTools, openCorpus),
     queryBackendStage(backends, openCorpus),
     importAnswersStage(readAnswers),
     scoreStage,
