@@ -101,15 +101,16 @@ export const graphrag: BackendKind<Options> = {
     prompt,
     env: [...env].sort(),
   }),
-  fingerprint: async (config, environment) => {
-    const env = environment.env ?? {};
-    if (config.dir === undefined && (await folderAt(resolve(environment.baseFolder, DEFAULT_DIR))) === null) {
-      // Then the index stage's index answers, and its digest is a part of each key.
-      return { version: (await programOf(config, environment.baseFolder, environment.baseFolder, env)).version };
-    }
-    const dir = resolve(environment.baseFolder, config.dir ?? DEFAULT_DIR);
-    const identity = await folderIdentity(dir, config.data, env);
-    return { version: (await programOf(config, environment.baseFolder, dir, env)).version, ...identity };
+  fingerprint: async (config, { baseFolder, env = {} }) => {
+    const { version } = await programOf(config, baseFolder, env);
+    const dir = resolve(baseFolder, config.dir ?? DEFAULT_DIR);
+    if (config.dir !== undefined) return { version, ...(await folderIdentity(dir, config.data, env)) };
+    // Perhaps an index stage's index answers (its digest is then a part of each key), and a folder at the default place means nothing.
+    const identity = await folderIdentity(dir, config.data, env).catch((error: unknown) => {
+      if (error instanceof UnusableConfiguration) return {};
+      throw error;
+    });
+    return { version, ...identity };
   },
   needsCorpus: false,
   usesIndex: ({ dir }) => (dir === undefined ? "optional" : "no"),
@@ -127,17 +128,19 @@ export const graphrag: BackendKind<Options> = {
   },
 };
 
-async function folderAt(path: string): Promise<string | null> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() === true ? path : null;
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
+/** The program belongs to the folder that is asked; an index stage's index has none, so that the default folder's is taken, or the pipeline's. */
 async function programOf(
-  { mode, venv }: Pick<Options, "mode" | "venv">,
+  { mode, venv, dir }: Pick<Options, "mode" | "venv" | "dir">,
   baseFolder: string,
-  dir: string,
   env: BackendEnvironment["env"],
 ): Promise<GraphragProgram> {
-  const found = await findGraphrag({ dir, venv: venv === undefined ? undefined : resolve(baseFolder, venv), mode, env });
+  const named = resolve(baseFolder, dir ?? DEFAULT_DIR);
+  const place = dir === undefined && !(await isFolder(named)) ? baseFolder : named;
+  const found = await findGraphrag({ dir: place, venv: venv === undefined ? undefined : resolve(baseFolder, venv), mode, env });
   if (!found.ok) throw new UnusableConfiguration(`graphrag: ${found.error}`);
   return found.value;
 }
@@ -168,13 +171,9 @@ async function askIn(
   question: Question,
   signal: AbortSignal,
 ): Promise<RawAnswer> {
-  if ((await folderAt(dir)) === null) return failed(`there is no folder ${dir}: check \`dir:\``);
-  const program = await programOf(
-    config,
-    environment.baseFolder,
-    question.index === undefined ? dir : environment.baseFolder,
-    environment.env,
-  );
+  if (!(await isFolder(dir)))
+    return failed(`there is no folder ${dir}: check \`dir:\`, or add an index-corpus stage to \`needs\``);
+  const program = await programOf(config, environment.baseFolder, environment.env);
   const runner = await graphragRunner(dir, environment.env, config.env, environment.sleep);
   const generation = await remembered(generations, dir, () => detectGeneration(program, config.cli, runner, signal));
   if (!knowsMethod(generation, config.method)) {

@@ -1,0 +1,51 @@
+/**
+ * Python packages in virtual environments of their own, made once and kept (`BENCH_REAL_VENVS`, else the system's temporary folder), because
+ * an installation takes minutes. What can't be installed here gives the reason instead.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Venv {
+  readonly folder: string;
+  /** null: ready. */
+  readonly problem: string | null;
+}
+
+export interface Wanted {
+  readonly name: string;
+  /** Arguments of `pip install`, one call each. */
+  readonly install: readonly (readonly string[])[];
+}
+
+export function venv({ name, install }: Wanted): Venv {
+  const folder = join(process.env.BENCH_REAL_VENVS ?? join(tmpdir(), "bench-real-venvs"), name);
+  const done = join(folder, "installed.json");
+  const asked = JSON.stringify(install);
+  if (existsSync(done) && readFileSync(done, "utf8") === asked) return { folder, problem: null };
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, ".."), { recursive: true });
+  const problem = run(process.env.BENCH_REAL_PYTHON ?? "python3", ["-m", "venv", folder]);
+  if (problem !== null) return { folder, problem };
+  for (const args of install) {
+    const failed = run(join(folder, "bin", "pip"), ["install", "--no-input", "--quiet", "--disable-pip-version-check", ...args]);
+    if (failed !== null) return { folder, problem: failed };
+  }
+  writeFileSync(done, asked);
+  return { folder, problem: null };
+}
+
+function run(file: string, args: readonly string[]): string | null {
+  const { status, error, stderr } = spawnSync(file, args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  if (status === 0) return null;
+  const said = (error?.message ?? stderr ?? "").trim().split("\n").at(-1) ?? "";
+  return `${file} ${args.join(" ")}: ${said}`;
+}
+
+/** Runs code in it and gives what it printed. */
+export function python(folder: string, code: string): string {
+  const { stdout, stderr, status } = spawnSync(join(folder, "bin", "python"), ["-c", code], { encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
+  return stdout.trim();
+}
