@@ -98,9 +98,21 @@ const CAUSES: readonly Cause[] = [
       `the index has no column ${found[1]}: it was made by another major version of GraphRAG; migrate it (GraphRAG's migration notebooks) or index again`,
   },
   {
-    pattern: /ValidationError|ConfigParsingError|yaml\.(?:scanner|parser)\.|validation errors? for GraphRagConfig/i,
+    pattern: /ConfigParsingError|yaml\.(?:scanner|parser)\.|validation errors? for GraphRagConfig/,
     say: (_found, { dir }) =>
       `the settings in ${dir} are not valid for this version of GraphRAG: make them anew with \`graphrag init --root ${dir} --force\` and carry your changes over`,
+  },
+  {
+    pattern:
+      /JSONDecodeError|validation errors? for \w{1,80}Response|json_invalid|Failed to parse[^\n]{0,80}json|JSONSchemaValidationError/i,
+    retry: true,
+    say: () =>
+      "the model did not answer in the JSON that GraphRAG demanded of it: use a model with JSON output, or another method",
+  },
+  {
+    pattern: /(?:ImportError|ModuleNotFoundError): (?!No module named '?graphrag)([^\n]{1,200})/,
+    say: (found) =>
+      `GraphRAG's Python packages do not fit together (${found[1]}): install it anew into a virtual environment of its own`,
   },
   {
     pattern: /No module named '?graphrag/,

@@ -201,10 +201,34 @@ async function answer(config: Options, server: LightragServer, question: Questio
     llm_generated: llm_generated ?? null,
     server_seconds: response_time ?? null,
   };
-  if (response.trim() === "") {
-    return { ...failedWith("LightRAG answered with an empty text: see its log (mostly its model's server)", {}), details };
-  }
+  if (response.trim() === "" || response.trim() === SUBSTITUTE)
+    return withoutAnswer(config, server, question, signal, response, details);
   return { status: "completed", response, details };
+}
+
+/**
+ * What the server says in place of an empty text. It does so when nothing was found, and (since it swallows what its model's call raises)
+ * also when the model failed: only a look at what it retrieves tells which one it was.
+ */
+const SUBSTITUTE = "No relevant context found for the query.";
+
+async function withoutAnswer(
+  config: Options,
+  server: LightragServer,
+  question: Question,
+  signal: AbortSignal,
+  response: string,
+  details: Record<string, unknown>,
+): Promise<RawAnswer> {
+  const found = config.mode === "bypass" ? null : await retrieve(config, server, question, signal);
+  if (found?.status === "completed" && response.trim() !== "" && found.response === rankedResponse([])) {
+    return { status: "completed", response, details };
+  }
+  const why =
+    found === null || found.status === "completed"
+      ? "its model gave no text, or could not be asked"
+      : (found.error ?? "it could not retrieve anything");
+  return { ...failedWith(`LightRAG gave no answer: ${why}; its log says more`, {}), response, details };
 }
 
 const MOST_IDS = 500;

@@ -16,7 +16,7 @@ import { indexCorpusStage } from "../../src/stages/index-corpus.js";
 import { ask, openBackend } from "../rigs/ask-backend.js";
 import { driveStage } from "../rigs/drive-stage.js";
 import { memoryCorpus, memoryTree } from "../rigs/memory-corpus.js";
-import { type ModelDouble, startModelDouble } from "../rigs/model-double.js";
+import { type ChatRequest, type ModelDouble, startModelDouble } from "../rigs/model-double.js";
 import { type StageToolsRig, stageToolsRig } from "../rigs/stage-tools.js";
 import { isQuestion, modelRoles } from "./model-roles.js";
 import { venv } from "./python.js";
@@ -28,11 +28,23 @@ const FILES = {
   "src/main/java/org/b/Parser.java": "package org.b;\n\npublic class Writer {\n  void write() {}\n}\n",
   "README.md": "A small program in Java. See public class Reader.\n",
 };
+/** What each step of a search wants: a global search's map, a drift search's primer and its actions, else the answer. */
+function searching({ text, schema, json }: ChatRequest): string {
+  if (text.includes('"points"'))
+    return JSON.stringify({ points: [{ description: "The parser [Data: Reports (0)]", score: 80 }] });
+  const queries = ["a?", "b?", "c?", "d?", "e?"];
+  if (schema.includes("intermediate_answer") || text.includes("intermediate_answer")) {
+    return JSON.stringify({ intermediate_answer: SAID, score: 90, follow_up_queries: queries });
+  }
+  return json ? JSON.stringify({ response: SAID, score: 90, follow_up_queries: queries }) : SAID;
+}
+
 const SAID = '{"classes": [{"path": "src/main/java/org/a/Parser.java"}]} [Data: Sources (1, 2)]';
 
 interface Release {
   readonly name: string;
   readonly install: readonly (readonly string[])[];
+  readonly relaxed?: { readonly package: string; readonly instead: Readonly<Record<string, string>> };
   readonly methods: readonly string[];
 }
 
@@ -41,6 +53,13 @@ const RELEASES: readonly Release[] = [
   // Its own pins allow newer pyarrow and click than it works with.
   { name: "graphrag-2.5.0", install: [["graphrag==2.5.0"], ["pyarrow<20", "click<8.2"]], methods: ["local", "global", "basic"] },
   { name: "graphrag-2.3.0", install: [["graphrag==2.3.0"], ["pyarrow<20", "click<8.2"]], methods: ["local", "global", "basic"] },
+  {
+    name: "graphrag-0.3.6",
+    install: [["--no-deps", "graphrag==0.3.6"]],
+    // The lancedb that it is pinned to is no longer offered.
+    relaxed: { package: "graphrag", instead: { lancedb: "lancedb==0.14.0" } },
+    methods: ["local", "global"],
+  },
 ];
 
 /** Encodings that would otherwise be downloaded come with the package litellm. */
@@ -124,20 +143,9 @@ for (const release of RELEASES) {
 
       for (const method of release.methods) {
         test(`${method} search answers`, async () => {
-          model.reply = modelRoles(({ text }) =>
-            text.includes('"points"')
-              ? JSON.stringify({ points: [{ description: "The parser [Data: Reports (0)]", score: 80 }] })
-              : text.includes("follow_up_queries") || text.includes("follow-up")
-                ? JSON.stringify({
-                    response: SAID,
-                    intermediate_answer: SAID,
-                    score: 90,
-                    follow_up_queries: ["a?", "b?", "c?", "d?", "e?"],
-                  })
-                : SAID,
-          );
+          model.reply = modelRoles(searching);
           const answer = await query({ method });
-          console.info(release.name, method, JSON.stringify(answer).slice(0, 600));
+          console.info(release.name, method, JSON.stringify(answer).slice(0, 3000));
           expect(answer).toMatchObject({ status: "completed" });
           expect(answer.response).toBe(SAID);
           expect(answer.details).toMatchObject({ citations: [{ dataset: "Sources", ids: ["1", "2"], more: false }] });
@@ -151,7 +159,7 @@ for (const release of RELEASES) {
         expect(dash).toMatchObject({ status: "completed", response: SAID });
         const long = `begin ${"word ".repeat(30_000)} end`;
         const answer = await query(basic, long);
-        console.info(release.name, "long", JSON.stringify(answer).slice(0, 600));
+        console.info(release.name, "long", JSON.stringify(answer).slice(0, 3000));
         expect(answer.details).toMatchObject({ query_by: "stdin" });
       });
 
@@ -164,14 +172,14 @@ for (const release of RELEASES) {
           status: 401,
           body: { error: { message: "Incorrect API key provided", type: "invalid_request_error", code: "invalid_api_key" } },
         }));
-        console.info(release.name, "401 local", JSON.stringify(denied).slice(0, 900));
+        console.info(release.name, "401 local", JSON.stringify(denied).slice(0, 2500));
         expect(denied).toMatchObject({ status: "failed" });
         expect(denied.error).toMatch(/refused the key/);
         const global = await quick({ method: "global" }, () => ({
           status: 401,
           body: { error: { message: "Incorrect API key provided", type: "invalid_request_error", code: "invalid_api_key" } },
         }));
-        console.info(release.name, "401 global", JSON.stringify(global).slice(0, 900));
+        console.info(release.name, "401 global", JSON.stringify(global).slice(0, 2500));
         expect(global).toMatchObject({ status: "failed" });
         expect(global.error).toMatch(/refused the key/);
       });

@@ -17,12 +17,14 @@ export interface Wanted {
   readonly name: string;
   /** Arguments of `pip install`, one call each. */
   readonly install: readonly (readonly string[])[];
+  /** For an old release whose pins nobody can meet any more: it alone is installed, then what it requires, with these in the place of some. */
+  readonly relaxed?: { readonly package: string; readonly instead: Readonly<Record<string, string>> };
 }
 
-export function venv({ name, install }: Wanted): Venv {
+export function venv({ name, install, relaxed }: Wanted): Venv {
   const folder = join(process.env.BENCH_REAL_VENVS ?? join(tmpdir(), "bench-real-venvs"), name);
   const done = join(folder, "installed.json");
-  const asked = JSON.stringify(install);
+  const asked = JSON.stringify([install, relaxed ?? null]);
   if (existsSync(done) && readFileSync(done, "utf8") === asked) return { folder, problem: null };
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, ".."), { recursive: true });
@@ -30,6 +32,17 @@ export function venv({ name, install }: Wanted): Venv {
   if (problem !== null) return { folder, problem };
   for (const args of install) {
     const failed = run(join(folder, "bin", "pip"), ["install", "--no-input", "--quiet", "--disable-pip-version-check", ...args]);
+    if (failed !== null) return { folder, problem: failed };
+  }
+  if (relaxed !== undefined) {
+    const requirements = python(
+      folder,
+      `from importlib.metadata import requires\nprint("\\n".join(r for r in requires("${relaxed.package}") if "extra ==" not in r))`,
+    );
+    const list = requirements
+      .split("\n")
+      .map((line) => relaxed.instead[(/^[A-Za-z0-9._-]+/.exec(line)?.[0] ?? "").toLowerCase()] ?? line);
+    const failed = run(join(folder, "bin", "pip"), ["install", "--no-input", "--quiet", "--disable-pip-version-check", ...list]);
     if (failed !== null) return { folder, problem: failed };
   }
   writeFileSync(done, asked);
@@ -44,7 +57,7 @@ function run(file: string, args: readonly string[]): string | null {
 }
 
 /** Runs code in it and gives what it printed. */
-export function python(folder: string, code: string): string {
+function python(folder: string, code: string): string {
   const { stdout, stderr, status } = spawnSync(join(folder, "bin", "python"), ["-c", code], { encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
   return stdout.trim();

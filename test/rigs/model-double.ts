@@ -9,7 +9,10 @@ export interface ChatRequest {
   readonly model: string;
   /** All messages as one text, roles left out. */
   readonly text: string;
+  /** JSON is demanded. */
   readonly json: boolean;
+  /** Text of the schema that is demanded; empty where there is none. */
+  readonly schema: string;
 }
 export type ChatReply =
   | string
@@ -22,6 +25,8 @@ export interface ModelDouble {
   readonly embedded: string[];
   /** What is said next; replace it as the test goes on. */
   reply: (request: ChatRequest) => ChatReply;
+  /** In place of vectors, while set. */
+  embeddings: Exclude<ChatReply, string> | null;
   /** Keys that were sent. */
   readonly keys: Set<string>;
   close(): Promise<void>;
@@ -40,6 +45,10 @@ export async function startModelDouble(reply: (request: ChatRequest) => ChatRepl
       response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
     };
     const path = (request.url ?? "").split("?")[0] ?? "";
+    if (path.endsWith("/embeddings") && double.embeddings !== null) {
+      send(double.embeddings.status, double.embeddings.body, double.embeddings.headers);
+      return;
+    }
     if (path.endsWith("/embeddings")) {
       const inputs = (Array.isArray(body.input) ? body.input : [body.input]) as (string | number[])[];
       const data = inputs.map((input, index) => {
@@ -91,6 +100,7 @@ export async function startModelDouble(reply: (request: ChatRequest) => ChatRepl
     chats,
     embedded,
     reply,
+    embeddings: null,
     keys,
     close: async () => {
       server.closeAllConnections();
@@ -107,7 +117,12 @@ function chatOf(body: Record<string, unknown>): ChatRequest {
       typeof content === "string" ? content : ((content ?? []) as { text?: string }[]).map((part) => part.text ?? "").join("\n"),
     )
     .join("\n\n");
-  return { model: String(body.model), text, json: body.response_format !== undefined };
+  return {
+    model: String(body.model),
+    text,
+    json: body.response_format !== undefined,
+    schema: JSON.stringify(body.response_format ?? ""),
+  };
 }
 
 function completion(content: string, model: string) {
