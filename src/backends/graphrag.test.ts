@@ -46,7 +46,7 @@ async function ask(
   return askBackend(backend, { prompt }, signal);
 }
 
-const after = async (behaviour: Behaviour, release: DoubleRelease = "3.3.0", options: Record<string, unknown> = {}) => {
+const behaving = async (behaviour: Behaviour, release: DoubleRelease = "3.3.0", options: Record<string, unknown> = {}) => {
   const double = graphragDouble(folder, release);
   double.behave(behaviour);
   return ask(double, options);
@@ -222,13 +222,13 @@ describe("the answer", () => {
   });
 
   test.each(RELEASES)("%s: `unable to answer` reads as an abstention", async (release) => {
-    const answer = await after("no-data", release, { method: "global" });
+    const answer = await behaving("no-data", release, { method: "global" });
     expect(answer.status).toBe("completed");
     expect(parseAnswer(answer.response, { truncated: false, prompt: null }).kind).toBe("abstained");
   });
 
   test("the same sentence after calls that failed is no answer", async () => {
-    expect(await after("no-data-after-error", "3.3.0", { method: "global" })).toMatchObject({
+    expect(await behaving("no-data-after-error", "3.3.0", { method: "global" })).toMatchObject({
       status: "rate_limited",
       response: expect.stringMatching(/unable to answer/),
       error: expect.stringMatching(/has no data, because its model calls failed.*rate limit/),
@@ -244,7 +244,7 @@ describe("the answer", () => {
   });
 
   test("an answer that some calls did not reach is one, with a note", async () => {
-    expect(await after("answer-after-error")).toMatchObject({
+    expect(await behaving("answer-after-error")).toMatchObject({
       status: "completed",
       response: "The answer.",
       details: { log_problem: expect.stringMatching(/rate limit/) },
@@ -252,12 +252,12 @@ describe("the answer", () => {
   });
 
   test.each(RELEASES)("%s: nothing printed is a failure, with the log's reason where it knows one", async (release) => {
-    expect(await after("empty", release)).toMatchObject({
+    expect(await behaving("empty", release)).toMatchObject({
       status: "failed",
       error: expect.stringMatching(/printed nothing.*embedding/),
       retry: {},
     });
-    const known = await after("empty-after-error", release);
+    const known = await behaving("empty-after-error", release);
     expect(known).toMatchObject({ status: "failed", error: expect.stringMatching(/printed nothing: .*refused the key/) });
     expect(known.retry).toBeUndefined();
   });
@@ -280,7 +280,7 @@ describe("failures say what to do", () => {
     ["killed", "failed", /ended by SIGKILL/, true],
   ];
   test.each(cases)("%s", async (behaviour, status, error, again) => {
-    const answer = await after(behaviour);
+    const answer = await behaving(behaviour);
     expect(answer).toMatchObject({ status, response: "", error: expect.stringMatching(error) });
     expect(answer.retry !== undefined).toBe(again);
     expect(JSON.stringify(answer)).not.toContain(KEY);
