@@ -142,7 +142,7 @@ describe("the command line", () => {
     [["cache", "verfy"], 'unknown action "verfy": stats, verify, gc or rm'],
     [["cache", "stats"], "there is no cache in"],
     [["cache", "stats", "--cache", "redis://localhost"], "redis://... is not supported"],
-    [["score", "x"], "which data set? give it with --dataset FILE"],
+    [["score", "x"], 'no run "x"'],
     [["score", "x", "--dataset", "absent.json"], "absent.json can't be read: there is no such file"],
     [["status", "no-such-run"], 'no run "no-such-run"'],
     [["dag", "pipelines/ok.yaml", "--format", "svg"], "choose text, mermaid or dot"],

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { nearest } from "../base/nearest.js";
 import { bm25 } from "./bm25.js";
+import { chat } from "./chat.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
@@ -16,7 +17,12 @@ export type AnyBackendKind = BackendKind<any>;
 
 const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, graphrag];
 
-export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = new Map(KINDS.map((kind) => [kind.kind, kind]));
+/** What a model may be shown the files of: a retriever that knew the truth would give it away. */
+const retrievers = new Map(KINDS.filter((kind) => !kind.readsTruth && !kind.readsDataset).map((kind) => [kind.kind, kind]));
+
+export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = new Map(
+  [...KINDS, chat(retrievers, backendConfigSchema(retrievers))].map((kind) => [kind.kind, kind]),
+);
 
 /** `kind`, `name` and the kind's own options (defaults filled). */
 export type BackendConfig = { readonly kind: string; readonly name?: string } & Readonly<Record<string, unknown>>;

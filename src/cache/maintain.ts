@@ -64,8 +64,9 @@ export interface GcResult {
 }
 
 /**
- * Mark and sweep over the disk. Kept: everything that the given stage keys (of kept runs) reach, and every precious row (raw answers,
- * fetched pages) with its objects unless `dropPrecious`. References inside objects are found by their look, a digest in quotes: that
+ * Mark and sweep over the disk. Kept: everything that the given roots reach (keys of stages, and digests of outputs that no row promises:
+ * of stages with failed units, and of imported runs), and every precious row (raw answers, fetched pages) with its objects unless
+ * `dropPrecious`. References inside objects are found by their look, a digest in quotes: that
  * can keep too much, never too little.
  */
 export async function collectGarbage(
@@ -90,7 +91,10 @@ export async function collectGarbage(
     keptRows.add(key);
     for (const digest of promised(row)) keepObject(digest);
   };
-  for (const key of roots) keepRow(key);
+  for (const root of roots) {
+    if (rows.has(root)) keepRow(root);
+    else keepObject(root);
+  }
   if (!options.dropPrecious) for (const [key, row] of rows) if (row.type === "unit" && row.precious) keepRow(key);
   // What small memories point at (a package's archive) is cheap to keep and dear to fetch again.
   for await (const [, text] of cache.tables.memory.scan()) for (const digest of digestsIn(text)) keepObject(digest);

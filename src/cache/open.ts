@@ -183,8 +183,14 @@ async function opens(folder: string): Promise<boolean> {
   }
 }
 
+/**
+ * One after the other: the last connection to close brings the write-ahead log into the database and removes it, and two that close at the
+ * same time each take the other for the last.
+ */
 export async function closeTables(tables: Tables): Promise<void> {
-  await Promise.all([tables.actions.close(), tables.objects.close(), tables.memory.close()]);
+  await tables.actions.close();
+  await tables.objects.close();
+  await tables.memory.close();
 }
 
 /** Copies what vouches for itself from a damaged database into a new one. */

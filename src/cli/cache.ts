@@ -74,7 +74,11 @@ export const command: Command = {
           const keep = count(options, "keep-runs", 0);
           const runs = await listRuns(outFolder(options, root, io.cwd));
           const kept = keep === undefined ? runs : runs.slice(runs.length - keep);
-          const roots = kept.flatMap(({ record }) => record.nodes.flatMap(({ key }) => (key === null ? [] : [key as Digest])));
+          const roots = kept.flatMap(({ record }) =>
+            record.nodes.flatMap(({ key, output }) =>
+              [key, output].flatMap((digest) => (digest === null ? [] : [digest as Digest])),
+            ),
+          );
           const dryRun = flag(options, "dry-run");
           const result = await collectGarbage(cache, roots, { dropPrecious: flag(options, "answers"), dryRun });
           print({ ...result, kept_runs: kept.length, dry_run: dryRun }, [

@@ -24,6 +24,12 @@ const COMMANDS: Readonly<
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",
   },
+  rescore: {
+    load: () => import("./rescore.js"),
+    summary: "Score a run's answers by other rules, and show what the rules changed",
+  },
+  export: { load: () => import("./export.js"), summary: "Write queries, answers, a data set, or a bundle of a run" },
+  import: { load: () => import("./import.js"), summary: "Take in bundles of runs, to score them again here" },
   compare: { load: () => import("./compare.js"), summary: "Compare runs case by case: intervals, tests, gains and losses" },
   measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
   "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },

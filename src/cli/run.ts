@@ -152,6 +152,7 @@ function jsonResult(
       failed: sum(({ failed }) => failed),
       requests_saved: result.counts.requests_saved ?? 0,
     },
+    spent: result.spent,
     stages: result.nodes.map((node) => ({
       name: node.stage,
       uses: node.kind,
@@ -173,6 +174,15 @@ function jsonResult(
   };
 }
 
+/** What this run cost, where something has a price. */
+function money({ spent }: RunResult): string {
+  const stages = Object.values(spent);
+  const usd = stages.reduce((sum, stage) => sum + stage.usd, 0);
+  const unpriced = stages.reduce((sum, stage) => sum + stage.unpriced, 0);
+  if (usd === 0) return "";
+  return `, $${usd.toFixed(usd < 1 ? 4 : 2)} spent${unpriced > 0 ? ` and ${unpriced} calls of unknown price` : ""}`;
+}
+
 function ending(result: RunResult, reports: readonly string[], path: string, quiet: boolean, folder: string): string {
   const lines: string[] = [];
   const failed = result.nodes.filter(({ state }) => state === "failed");
@@ -183,7 +193,7 @@ function ending(result: RunResult, reports: readonly string[], path: string, qui
   const sum = (pick: (node: RunResult["nodes"][number]) => number) => result.nodes.reduce((total, node) => total + pick(node), 0);
   const figures =
     `${sum(({ executed }) => executed)} executed, ${sum(({ cached }) => cached)} from the cache, ${sum(({ failed: count }) => count)} failed; ` +
-    `${result.counts.requests ?? 0} requests, ${result.counts.queries ?? 0} queries`;
+    `${result.counts.requests ?? 0} requests, ${result.counts.queries ?? 0} queries${money(result)}`;
   switch (result.state) {
     case "done":
       if (!quiet) lines.push(`Done: ${figures}.`);

@@ -5,7 +5,7 @@ import type { StageRow } from "../cache/actions.js";
 import type { Cache } from "../cache/cache.js";
 import type { PipelineGraph, StageNode } from "../pipeline/model.js";
 import type { Channel, NodeOutput } from "./channel.js";
-import type { Clock, StageKind, StageTools } from "./contract.js";
+import type { Clock, PersonTerminal, StageKind, StageTools } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
 import type { Resources } from "./resources.js";
 import type { Selection } from "./selection.js";
@@ -36,6 +36,7 @@ export interface World {
   readonly clock: Clock;
   readonly random: () => number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly terminal?: PersonTerminal;
 }
 
 export interface RunContext {
@@ -79,6 +80,7 @@ export function stageTools(context: RunContext, node: StageNode): StageTools {
     clock: world.clock,
     random: world.random,
     env: world.env,
+    ...(world.terminal === undefined ? {} : { terminal: world.terminal }),
     baseFolder: context.graph.folder,
     projectRoot: options.projectRoot,
     cacheFolder: (name) => join(cache.folder, name),

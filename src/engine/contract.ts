@@ -8,6 +8,7 @@
 import type { Digest, Json } from "../base/json.js";
 import type { KeyPart } from "../cache/key.js";
 import type { StageKindInfo } from "../pipeline/model.js";
+import type { Budget, Expected } from "./budget.js";
 
 /** A record that flows out of a stage. `value` must be plain JSON (members with value `undefined` are dropped). */
 export interface OutItem {
@@ -53,12 +54,23 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A person at a terminal, or a pipe in their place. */
+export interface PersonTerminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: (text: string) => void;
+  readonly isTTY: boolean;
+  /** Nothing else is drawn on the terminal until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
 /** The outside world and the cache, handed to every function of a stage kind. */
 export interface StageTools {
   readonly clock: Clock;
   /** Uniform in [0, 1); for back-off jitter only, never for results. */
   readonly random: () => number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where a person is asked; absent where nobody is there. */
+  readonly terminal?: PersonTerminal;
   /** Absolute folder of the pipeline file: relative paths in `with:` are relative to it. */
   readonly baseFolder: string;
   /** Absolute project root. */
@@ -127,8 +139,15 @@ export type UnitOutcome =
       /** What happened, where, what to do. No secrets. */
       readonly message: string;
       readonly items?: readonly OutItem[];
-      /** Worth another attempt in this run; `after` = seconds to wait at least. */
-      readonly retry?: { readonly after?: number };
+      /**
+       * Worth another attempt in this run; `after` = seconds to wait at least. `limited`: the server says that too much is asked of it at
+       * once; a wait beyond `maxWait` then stops the resource.
+       */
+      readonly retry?: { readonly after?: number; readonly limited?: boolean };
+      /** What it cost all the same. */
+      readonly cost?: { readonly usd?: number; readonly tokens?: number };
+      /** False: the system was not asked at all, so this says nothing of it. */
+      readonly asked?: boolean;
     }
   | {
       /** Nothing more can be done now (limit beyond `maxWait`, budget spent): the run keeps what it has and exits 75. */
@@ -148,8 +167,11 @@ interface StageKindCommon<C> extends StageKindInfo {
   readonly keyConfig?: (config: C) => unknown;
   /** Parts that the configuration only names: digest of a file that is read, a tool's version. Runs before anything else; cheap. */
   readonly identify?: (config: C, tools: StageTools) => Promise<readonly KeyPart[]>;
-  /** What its units use up; units of all stages with the same resource share its concurrency. */
-  readonly resource?: (config: C) => { readonly name: string; readonly concurrency: number } | null;
+  /**
+   * What its units use up; units of all stages with the same resource share its concurrency. `adaptive`: it begins with one at a time and
+   * follows what the server takes.
+   */
+  readonly resource?: (config: C) => { readonly name: string; readonly concurrency: number; readonly adaptive?: boolean } | null;
   /** Its units were paid for (answers) or cost requests: `gc` never drops them unless told, and two processes never do one twice. */
   readonly precious: boolean;
   /** `--items` and `--sample` choose among its output. */
@@ -179,6 +201,12 @@ export interface ItemStageKind<C = unknown, P = unknown> extends StageKindCommon
   /** Chooses among a unit's items on the way out, hit or not (a source's limit). Units of a chain come in order. */
   readonly emit?: (prepared: P, unit: Unit, items: readonly ItemRef[]) => readonly ItemRef[];
   readonly execute: (prepared: P, unit: Unit, tools: StageTools, signal: AbortSignal) => Promise<UnitOutcome>;
+  /** What its units may spend in one run, over all cells of a stage; null = no bound. Beyond it the run stops and can be resumed. */
+  readonly budget?: (config: C) => Budget | null;
+  /** So many failed attempts in a row, and it pauses and at last stops asking; null = never. */
+  readonly breaker?: (config: C) => number | null;
+  /** About what a unit will cost; null = nothing but what its outcome says. Does no paid work. */
+  readonly estimate?: (prepared: P, unit: Unit) => Promise<Expected | null>;
   /** Facts about the whole output (part of its digest), from what went out. All inputs are complete now, `over` included. */
   readonly finish?: (prepared: P, items: readonly ItemRef[], tools: StageTools, inputs: StageInputs) => Promise<Json>;
   /** Frees what `prepare` opened. */

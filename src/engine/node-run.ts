@@ -404,7 +404,7 @@ async function runItems(
 
     if (context.signal.aborted) throw interrupted();
     throwIfStopping(context);
-    const stop = context.resources.stopped.get(pass.resource);
+    const stop = context.resources.stopped({ resource: pass.resource, node: node.id, stage: node.stage });
     if (stop !== undefined && pass.notRun > 0) throw new NoOutput("stopped", stop.message);
     if (over === null && overId !== null) over = await asInput(context, overId, await completeOutput(context, overId));
     if (pass.refused !== null) throw new NoOutput("failed", pass.refused);
@@ -457,6 +457,7 @@ class UnitPass {
   readonly #channel: Channel;
   readonly #progress: NodeProgress;
   readonly #concurrency: number;
+  readonly #adaptive: boolean;
   #shared: readonly KeyPart[] = [];
   #sharedDigest: Digest | undefined;
   readonly #unitsOfItem = new Map<string, readonly string[]>();
@@ -485,6 +486,7 @@ class UnitPass {
     const own = kind.resource?.(open.node.config) ?? null;
     this.resource = open.node.common.resource ?? own?.name ?? open.node.id;
     this.#concurrency = open.node.common.concurrency ?? own?.concurrency ?? DEFAULT_CONCURRENCY;
+    this.#adaptive = own?.adaptive === true;
   }
 
   async open(): Promise<void> {
@@ -610,6 +612,8 @@ class UnitPass {
       progress: this.#progress,
       shared,
       resource: this.resource,
+      concurrency: this.#concurrency,
+      adaptive: this.#adaptive,
       usable: (row: UnitRow) => isUsable(this.#context, this.#open.node, row),
     };
     return this.#context.resources.run(this.resource, this.#concurrency, () => runUnit(work, unit, key));

@@ -11,6 +11,7 @@ import { keyParts } from "../cache/actions.js";
 import { CacheBroken, DamagedEntry } from "../cache/errors.js";
 import { type KeyPart, keyDifferences, keyDigest, type PartDifference } from "../cache/key.js";
 import type { StageNode } from "../pipeline/model.js";
+import type { Budget } from "./budget.js";
 import type { NodeOutput } from "./channel.js";
 import type { RunContext } from "./context.js";
 import { type ItemRef, type ItemStageKind, type StageKind, StageProblem, type Unit } from "./contract.js";
@@ -30,6 +31,17 @@ export interface NodePlan {
   /** Why it is no hit: the first difference to the last run, or what else makes it run. */
   readonly reason: string | null;
   readonly precious: boolean;
+  /** About what the misses will use; null where they cost nothing that can be told before, or are unknown. */
+  readonly estimate: PlanEstimate | null;
+}
+
+export interface PlanEstimate {
+  readonly queries: number;
+  /** null = unknown, also where only one query's is. */
+  readonly tokens: number | null;
+  readonly usd: number | null;
+  /** What the stage may spend in one run. */
+  readonly budget: Budget | null;
 }
 
 export interface KeyExplanation {
@@ -62,6 +74,7 @@ interface UnitsPlan {
   readonly shared: readonly KeyPart[];
   readonly known: readonly { readonly unit: Unit; readonly key: Digest; readonly hit: boolean }[];
   readonly complete: boolean;
+  readonly estimate: PlanEstimate | null;
 }
 
 export async function planRun(context: RunContext, history: History): Promise<NodePlan[]> {
@@ -161,6 +174,7 @@ function impossible(context: RunContext, node: StageNode, message: string): Walk
     misses: null,
     reason: `can't run: ${message}`,
     precious: kind.precious,
+    estimate: null,
   };
   return { plan, node, open: null, parts: null, inputs: null, output: null, units: null };
 }
@@ -172,10 +186,11 @@ async function walkNode(
   before: ReadonlyMap<string, Walked>,
 ): Promise<Walked> {
   const open = await openNode(context, node);
-  const make = (plan: Omit<NodePlan, "id" | "uses" | "precious">): NodePlan => ({
+  const make = (plan: Omit<NodePlan, "id" | "uses" | "precious" | "estimate"> & Partial<NodePlan>): NodePlan => ({
     id: node.id,
     uses: node.kind,
     precious: open.kind.precious,
+    estimate: null,
     ...plan,
   });
   const nothing = { units: null, hits: null, misses: null };
@@ -231,7 +246,8 @@ async function walkNode(
   const units = await unitsOf(context, open, inputs);
   const hits = units.known.filter(({ hit }) => hit).length;
   const misses = units.known.length - hits;
-  const plan = make({ state: "run", units: units.complete ? units.known.length : null, hits, misses, reason });
+  const { complete, known, estimate } = units;
+  const plan = make({ state: "run", units: complete ? known.length : null, hits, misses, reason, estimate });
   return { plan, node, open, parts, inputs, output: null, units };
 }
 
@@ -261,7 +277,8 @@ async function unitsOf(context: RunContext, open: OpenNode, inputs: readonly Nod
           for (const unit of kind.units?.(prepared, ref, values[index]) ?? []) if (!units.has(unit.id)) units.set(unit.id, unit);
         });
       }
-      return { shared, known: await lookUp(context, open.node, shared, [...units.values()]), complete: true };
+      const known = await lookUp(context, open.node, shared, [...units.values()]);
+      return { shared, known, complete: true, estimate: await estimateOf(open, kind, prepared, known) };
     }
     const known: { unit: Unit; key: Digest; hit: boolean }[] = [];
     let complete = true;
@@ -284,10 +301,29 @@ async function unitsOf(context: RunContext, open: OpenNode, inputs: readonly Nod
         if (next !== null) wave.push(next);
       }
     }
-    return { shared, known, complete };
+    return { shared, known, complete, estimate: null };
   } finally {
     await kind.close?.(prepared);
   }
+}
+
+async function estimateOf(
+  open: OpenNode,
+  kind: ItemStageKind<unknown, unknown>,
+  prepared: unknown,
+  known: readonly { readonly unit: Unit; readonly hit: boolean }[],
+): Promise<PlanEstimate | null> {
+  const misses = known.filter(({ hit }) => !hit);
+  if (kind.estimate === undefined || misses.length === 0) return null;
+  let tokens: number | null = 0;
+  let usd: number | null = 0;
+  for (const { unit } of misses) {
+    const expected = await kind.estimate(prepared, unit);
+    if (expected === null) return null;
+    tokens = tokens === null || expected.tokens === null ? null : tokens + expected.tokens;
+    usd = usd === null || expected.usd === null ? null : usd + expected.usd;
+  }
+  return { queries: misses.length, tokens, usd, budget: kind.budget?.(open.node.config) ?? null };
 }
 
 async function lookUp(context: RunContext, node: StageNode, shared: readonly KeyPart[], units: readonly Unit[]) {

@@ -14,6 +14,9 @@ const nodeRecord = z.object({
   name: z.string(),
   uses: z.string(),
   label: z.string().nullable(),
+  /** Ids of the nodes that it needs, and the type of what it gives: enough to find answers, data set and trees of a score without the pipeline. */
+  needs: z.array(z.string()).default([]),
+  produces: z.string().default(""),
   state: z.string(),
   /** Key and output digest of the stage as a whole; null while unknown. */
   key: z.string().nullable(),

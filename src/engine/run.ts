@@ -8,6 +8,7 @@ import type { Cache } from "../cache/cache.js";
 import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
 import { KEY_SCHEME } from "../cache/key.js";
 import type { PipelineGraph } from "../pipeline/model.js";
+import type { Spent } from "./budget.js";
 import { Channel } from "./channel.js";
 import type { RunContext, RunOptions, World } from "./context.js";
 import type { StageKind, StageOutput } from "./contract.js";
@@ -46,6 +47,8 @@ export interface RunResult {
   /** Why it stopped or failed as a whole. */
   readonly message: string | null;
   readonly warnings: readonly string[];
+  /** What was spent in this run (nothing that came from the cache), by stage; only stages that asked for something. */
+  readonly spent: Readonly<Record<string, Spent>>;
   /** Output of a node, read from the cache. */
   readonly output: (nodeId: string) => Promise<StageOutput> | null;
 }
@@ -57,6 +60,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
   const finished: RunContext["finished"] = new Map();
   const files = new Set<string>();
   const warnings: string[] = [];
+  const needs = new Map(graph.nodes.map((node) => [node.id, [...node.needs]]));
   const redact = redactor(graph.secrets);
   const events: EventSink = (event) => {
     if (event.type === "warning" && !warnings.includes(event.message)) warnings.push(event.message);
@@ -91,6 +95,8 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
         name: node.stage,
         uses: node.kind,
         label: node.label,
+        needs: needs.get(node.id) ?? [],
+        produces: request.kinds.get(node.kind)?.produces ?? "",
         state: node.state,
         key: done?.key ?? null,
         output: done?.row.output ?? null,
@@ -177,7 +183,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
 
   const nodes = [...progress.values()];
   const states = new Set(nodes.map(({ state }) => state));
-  const stops = [...(context?.resources.stopped.values() ?? [])];
+  const stops = context?.resources.stops ?? [];
   let state: RunRecord["state"];
   let exit: number;
   if (signal.aborted) [state, exit] = ["interrupted", 130];
@@ -205,6 +211,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
     resumeAt,
     message,
     warnings,
+    spent: spentOf(done),
     output: (id) => {
       const loaded = done?.outputs.get(id);
       if (loaded !== undefined) return loaded.load();
@@ -212,6 +219,13 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
       return row === undefined || done === undefined ? null : outputOf(done, row).load();
     },
   };
+}
+
+function spentOf(context: RunContext | undefined): Record<string, Spent> {
+  const ledgers = [...(context?.resources.ledgers ?? [])];
+  return Object.fromEntries(
+    ledgers.map(([stage, ledger]) => [stage, ledger.spent] as const).filter(([, { queries }]) => queries > 0),
+  );
 }
 
 /** Runs every node; the first damage or bug that one meets, after all the others have come to rest. */

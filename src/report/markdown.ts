@@ -214,9 +214,18 @@ function rungs(cells: readonly Cell[]): string {
 }
 
 function originalNote(cells: readonly Cell[]): string {
-  return cells.some(({ meta }) => meta.rules.engine === "seed")
+  const seed = cells.some(({ meta }) => meta.rules.engine === "seed")
     ? " With the rules `seed`, failed and unasked cases are left out instead, as the original program does."
     : "";
+  const own = cells.filter(
+    ({ meta, summary }) => meta.rules.engine !== "seed" && Object.keys(summary.left_out_by_rules).length > 0,
+  );
+  const name = names(cells);
+  const lists = own.map((cell) => {
+    const outcomes = Object.entries(cell.summary.left_out_by_rules).map(([outcome, n]) => `${n} ${outcome.replaceAll("_", " ")}`);
+    return `${name(cell)} ${outcomes.join(", ")}`;
+  });
+  return lists.length === 0 ? seed : `${seed} The rules leave these cases out instead: ${lists.join("; ")}.`;
 }
 
 function strata(cells: readonly Cell[]): string {

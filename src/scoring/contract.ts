@@ -102,7 +102,13 @@ export const scoreMetaSchema = z.object({
   kind: z.string().nullable(),
   /** The backend's declared identity; null = none declared or unknown (an answers file). */
   identity: z.unknown(),
-  rules: z.object({ name: z.string(), digest: z.string(), engine: z.enum(["ladder", "seed"]) }),
+  rules: z.object({
+    name: z.string(),
+    digest: z.string(),
+    engine: z.enum(["ladder", "seed"]),
+    /** The rule set in full (`rulesDigestParts`): a file of rules may change, and what was decided by it must not become a riddle. */
+    definition: z.unknown().optional(),
+  }),
   /** Canonical names, in the order in which they were asked for. */
   measures: z.array(z.string()),
   dataset: z.object({

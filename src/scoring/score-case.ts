@@ -87,34 +87,33 @@ function readingOf(answer: Answer | null): Reading | null {
 
 function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {
   const { corpus, measures, rules } = settings;
-  const truth = truthOf(asked.targets, corpus);
+  const truth = truthOf(asked.targets, corpus, rules);
   const reading = readingOf(answer);
   const lists = listsOf(reading);
   const index = corpus?.index ?? null;
   const present = truth.present.map(({ path }) => path);
-  const matches = lists.map((entries) => matchEntries(entries, present, index, rules));
+  const matches = lists.map((entries) => matchEntries(entries, truth.present, index, rules));
   const headline = meanScores(matches.map((match) => scoreList(match, truth.present, measures)));
   // An absent target is in no file list, but an answer that spells out its path names it all the same.
   const everything = [...truth.present, ...truth.absent];
-  const allPaths = everything.map(({ path }) => path);
   const allTargets =
     truth.absent.length === 0
       ? headline
-      : meanScores(lists.map((entries) => scoreList(matchEntries(entries, allPaths, index, rules), everything, measures)));
+      : meanScores(lists.map((entries) => scoreList(matchEntries(entries, everything, index, rules), everything, measures)));
   const absent = truth.absent.map(({ path }) => path);
+  const outcome = outcomeOf(reading, answer);
   return {
     ...headline,
-    ...outcomeOf(reading, answer),
+    ...outcome,
     targets: present,
     absent_targets: absent,
     scored: present.length > 0,
-    excluded: null,
+    excluded: rules.leaveOut.includes(outcome.outcome) ? `the rules leave out what is ${outcome.outcome}` : null,
     predictions: reading?.kind === "answered" ? (matches[0]?.predictions ?? []).map(shown) : [],
     draws: reading?.kind === "drawn" ? { count: reading.draws.length, pool: reading.pool, sizes: [...reading.sizes] } : null,
     all_targets: allTargets,
     in_repo_only: corpus === null ? null : { ...headline, retained: present, discarded: absent },
-    expectation:
-      reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.paths.length ?? null, measures) : null,
+    expectation: reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.size ?? null, measures) : null,
   };
 }
 

@@ -93,6 +93,8 @@ export const summarySchema = z.object({
   n: z.number(),
   /** Cases with a target and at least one answer that failed or was never given; whether they count is the rules' choice. */
   failed: z.number(),
+  /** Cases with a target that the rules leave out of every denominator, by outcome (`seed`: what failed and was never asked). */
+  left_out_by_rules: z.record(z.string(), z.number()).default({}),
   /** Cases with a target where every answer abstained. */
   abstained: z.number(),
   without_target: z.number(),

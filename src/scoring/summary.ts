@@ -60,6 +60,7 @@ export function summarise(
     rules: meta.rules.name,
     n: headline.n,
     failed,
+    left_out_by_rules: leftOutByRules([...withTarget.values()]),
     abstained: [...withTarget.values()].filter((answers) => answers.every(({ outcome }) => outcome === "abstained")).length,
     without_target: withoutTarget.size,
     with_absent_targets: every.filter(([first]) => (first?.absent_targets.length ?? 0) > 0).length,
@@ -203,6 +204,16 @@ function inRepoSummary(
 function outcomesOf(cases: readonly ScoredCase[]): Record<string, number> {
   const counts = new Map(OUTCOMES.map((outcome) => [outcome, 0]));
   for (const { outcome } of cases) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+function leftOutByRules(cases: readonly (readonly ScoredCase[])[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const answers of cases) {
+    const [first] = answers;
+    if (first === undefined || answers.some(({ excluded }) => excluded === null)) continue;
+    counts.set(first.outcome, (counts.get(first.outcome) ?? 0) + 1);
+  }
   return Object.fromEntries(counts);
 }
 

@@ -21,7 +21,7 @@ export function scoreList(
   match: Pick<MatchResult, "truePositives" | "falsePositives" | "falseNegatives" | "ambiguous" | "duplicates"> & {
     readonly predictions: readonly { readonly target: string | null }[];
   },
-  targets: readonly TrueFile[],
+  targets: readonly Pick<TrueFile, "path" | "grade">[],
   measures: readonly Measure[],
   options?: JudgeOptions,
 ): ViewScores {

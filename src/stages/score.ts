@@ -26,6 +26,7 @@ import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { rulesFacts } from "../scoring/score-answers.js";
 import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
@@ -213,7 +214,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     backend,
     kind: answers?.kind ?? null,
     identity: answers?.identity ?? null,
-    rules: { name: rules.name, digest: digestJson(rulesDigestParts(rules)), engine: rules.engine },
+    rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     dataset: {
       digest: await casesDigest(prepared, tools),
