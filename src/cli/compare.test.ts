@@ -96,7 +96,7 @@ describe("bench compare", () => {
     [["nowhere", "runs/r1:beta"], /no run "nowhere"/],
     [["runs/r1:alpha", "other.json"], /different data sets.*--common/s],
     [["runs/r1:alpha", "runs/r1:beta", "--measures", "wombat"], /no measure "wombat"/],
-    [["runs/r1:alpha", "runs/r1:beta", "--measures", "nDCG@5"], /alpha was not scored by nDCG@5/],
+    [["runs/r1:alpha", "runs/r1:beta", "--measures", "Judged@5"], /alpha was not scored by Judged@5/],
     [["runs/r1:alpha", "runs/r1:beta", "--method", "magic"], /choose percentile, basic, bca/],
     [["runs/r1:alpha", "runs/r1:beta", "--alpha", "5"], /between 0 and 1/],
     [["runs/r1", "--baseline", "delta"], /none of the runs/],
