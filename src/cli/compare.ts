@@ -4,6 +4,7 @@ import { writeAtomically } from "../engine/record.js";
 import type { Measure } from "../measures/contract.js";
 import { parseMeasures } from "../measures/registry.js";
 import { comparisonMarkdown, renderComparison } from "../report/comparison-text.js";
+import { latexComparison } from "../report/latex.js";
 import type { Side } from "../scoring/align.js";
 import { type CompareSettings, compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
 import { CLUSTERS } from "../scoring/design.js";
@@ -12,8 +13,9 @@ import { INTERVAL_METHODS } from "../statistics/interval-methods.js";
 import { type Command, EXIT, type OptionValue, UsageError } from "./contract.js";
 import { chosenMeasures } from "./inputs.js";
 import { count, flag, text } from "./options.js";
-import { findProjectRoot, outFolder } from "./project.js";
 import { readResamples, writeResamples } from "./resamples.js";
+import { appendStepSummary } from "./step-summary.js";
+import { runsFolder } from "./stored-run.js";
 import { type StoredRun, storedRun } from "./stored-runs.js";
 
 type Options = Readonly<Record<string, OptionValue>>;
@@ -36,7 +38,9 @@ export const command: Command = {
     { flag: "--resamples <file>", description: "Take these resamples: a JSON array of arrays of case indices" },
     { flag: "--export-resamples <file>", description: "Write the resamples that were drawn, for another program" },
     { flag: "--markdown <file>", description: "Also write the comparison as Markdown" },
-    { flag: "--out <folder>", description: "Where runs are (default evaluation_results)" },
+    { flag: "--latex <file>", description: "Also write its table for LaTeX (package booktabs)" },
+    { flag: "--runs <folder>", description: "Where runs are (default evaluation_results)" },
+    { flag: "--cache <folder>", description: "The cache, for runs without JSON reports (default cache)" },
     { flag: "--json", description: "One JSON value on stdout, with the ids of all cases gained and lost" },
   ],
   examples: [
@@ -45,9 +49,9 @@ export const command: Command = {
     "bench compare old-report.json new-report.json --json",
   ],
   run: async (args, options, io) => {
-    const out = outFolder(options, findProjectRoot(io.cwd), io.cwd);
+    const out = runsFolder(options, io);
     const runs: StoredRun[] = [];
-    for (const argument of args) runs.push(await storedRun(argument, out, io.cwd));
+    for (const argument of args) runs.push(await storedRun(argument, { out, cwd: io.cwd, io, options }));
     const { sides, cells } = sidesOf(runs);
     if (sides.length < 2) {
       throw new UsageError(`${args.join(" ")} is a single cell; give another run to compare it with: bench compare RUN_A RUN_B`);
@@ -90,6 +94,9 @@ export const command: Command = {
     }
     const file = text(options, "markdown");
     if (file !== undefined) await writeAtomically(resolve(io.cwd, file), comparisonMarkdown(compared.value));
+    const latex = text(options, "latex");
+    if (latex !== undefined) await writeAtomically(resolve(io.cwd, latex), latexComparison(compared.value));
+    await appendStepSummary(io, comparisonMarkdown(compared.value));
     if (flag(options, "json")) io.stdout(`${JSON.stringify(compared.value, null, 2)}\n`);
     else io.stdout(renderComparison(compared.value, { colour: io.terminal.colour }));
     return EXIT.done;

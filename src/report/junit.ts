@@ -65,8 +65,8 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
 }
 
 /** Characters that XML 1.0 has no way to write become U+FFFD, among them halves of surrogate pairs. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject here
 const FORBIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject here
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 function escapeXml(text: string): string {
