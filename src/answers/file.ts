@@ -1,5 +1,6 @@
 /**
- * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, or a report (ours or the original's).
+ * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, a report (ours or the original's), or what
+ * other programs write (`foreign.ts`).
  *
  * One bad line never costs the good ones: it is reported by record and line. The original's names are accepted (`issue_number`,
  * `raw_response`, `status: ok | error | dry_run`). What a report can't give is said in the notes rather than guessed: the original
@@ -7,6 +8,7 @@
  */
 import type * as z from "zod";
 import { nearest } from "../base/nearest.js";
+import { locAgentAnswers, trecAnswers } from "./foreign.js";
 import { ANSWER_STATUSES, type Answer, type AnswerStatus, answerSchema } from "./schema.js";
 
 export interface ReadAnswersOptions {
@@ -47,7 +49,7 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
   const notes: string[] = [];
   const known = new Set(options.caseIds ?? []);
   const numbered = idsByNumber(known);
-  const source = readRows(text.replace(/^\ufeff/, ""), bad);
+  const source = readRows(text.replace(/^\ufeff/, ""), bad, (note) => notes.push(`${options.file}: ${note}.`));
   const project = source.report === null ? (options.project ?? null) : (projectOf(source.report) ?? options.project ?? null);
   const byKey = new Map<string, Answer>();
   let replaced = 0;
@@ -118,7 +120,23 @@ export function writeAnswers(answers: Iterable<Answer>): string {
   return text;
 }
 
-function readRows(text: string, bad: BadAnswer[]): { rows: Row[]; report: Members | null } {
+function readRows(text: string, bad: BadAnswer[], note: (text: string) => void): { rows: Row[]; report: Members | null } {
+  const trec = trecAnswers(text);
+  if (trec !== null) {
+    for (const one of trec.notes) note(one);
+    bad.push(...trec.bad.map(({ line, what }) => ({ record: line, line, what })));
+    return { rows: trec.rows.map((row, index) => ({ record: index + 1, ...row })), report: null };
+  }
+  const { rows, report } = jsonRows(text, bad);
+  if (report !== null) return { rows, report };
+  return { rows: rows.flatMap((row) => (isMembers(row.value) ? spread(row, row.value) : [row])), report };
+}
+
+function spread(row: Row, value: Members): Row[] {
+  return locAgentAnswers(value)?.map((one) => ({ ...row, value: one })) ?? [row];
+}
+
+function jsonRows(text: string, bad: BadAnswer[]): { rows: Row[]; report: Members | null } {
   const first = /\S/.exec(text)?.[0];
   if (first === "[" || first === "{") {
     const whole = parse(text);
