@@ -76,19 +76,43 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       io.stderr(`bench ${name}: ${error.message}. Make room, mind the folder's permissions, or give another --cache.\n`);
       return EXIT.failed;
     }
+    // The system refused something that a person can mend: no stack trace.
+    if (isSystemError(error)) {
+      io.stderr(`bench ${name}: ${error.message}\n`);
+      return EXIT.failed;
+    }
     throw error;
   }
 }
 
+const MENDABLE = new Set([
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "ENOSPC",
+  "ENOENT",
+  "ENOTDIR",
+  "EISDIR",
+  "EEXIST",
+  "ENOTEMPTY",
+  "EMFILE",
+  "ENFILE",
+  "ELOOP",
+  "ENAMETOOLONG",
+]);
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "code" in error && MENDABLE.has(String(error.code));
+}
+
 /** `<x>` must be there, `[x]` may, `[...x]` may be many. */
 function checkArguments(command: Command, args: readonly string[]): void {
-  const [name, ...places] = command.usage.split(" ");
+  const places = command.usage.split(" ").slice(1);
   const required = places.filter((place) => place.startsWith("<"));
   const open = places.some((place) => place.includes("..."));
   if (args.length < required.length) throw new UsageError(`missing ${required[args.length]}; usage: bench ${command.usage}`);
   if (!open && args.length > places.length)
     throw new UsageError(`unexpected ${JSON.stringify(args[places.length])}; usage: bench ${command.usage}`);
-  void name;
 }
 
 function overview(version: string): string {

@@ -1,5 +1,5 @@
 /** `bench run PIPELINE`. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { makeFolder } from "../cache/make-folder.js";
 import type { RunResult } from "../engine/run.js";
@@ -79,6 +79,11 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
     await cache.close();
   }
 
+  if (result.exit === EXIT.usage) {
+    await rm(runFolder, { recursive: true, force: true });
+    io.stderr(`${result.message}\nNothing was run.\n`);
+    return EXIT.usage;
+  }
   const [reports, datasets] = [true, false].map((own) =>
     result.files.filter((file) => file.startsWith(runFolder) === own).map((file) => relative(io.cwd, file)),
   ) as [string[], string[]];

@@ -7,6 +7,7 @@ import type { PipelineGraph, StageNode } from "../pipeline/model.js";
 import type { Channel, NodeOutput } from "./channel.js";
 import type { Clock, PersonTerminal, StageKind, StageTools } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
+import type { OpenNode } from "./open-node.js";
 import type { Resources } from "./resources.js";
 import type { Selection } from "./selection.js";
 
@@ -60,6 +61,8 @@ export interface RunContext {
   readonly lost: ReadonlySet<Digest>;
   /** Units executed so far, over restarts, by node. */
   readonly executed: Map<string, Set<string>>;
+  /** Nodes opened before anything ran, so that what a person must mend first was found then. */
+  readonly opened: ReadonlyMap<string, OpenNode>;
   /** Key and row of each node that has an output, for the run's record and the lock file. */
   readonly finished: Map<string, { readonly key: Digest; readonly row: StageRow }>;
   /** Paths of files given to people. */

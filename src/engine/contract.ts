@@ -220,6 +220,8 @@ export interface OutFile {
   /** `{timestamp}` is replaced (run's time for `run`, time of making for `mined`): `20261130T221500Z`. */
   readonly name: string;
   readonly text: string;
+  /** `{timestamp}` is replaced in the text too: for a file that names others. */
+  readonly fill?: boolean;
 }
 
 export interface WholeResult {

@@ -130,7 +130,13 @@ function filesOf(
       reports.set(cell.label, name);
       files.push({ root: "run", name, text: `${JSON.stringify(reportJson(cell, facts), null, 2)}\n` });
     }
-    files.push({ root: "run", name: "results.json", text: `${JSON.stringify(resultsJson(cells, reports, facts), null, 2)}\n` });
+    files.push({
+      root: "run",
+      name: "results.json",
+      text: `${JSON.stringify(resultsJson(cells, reports, facts), null, 2)}\n`,
+      // It names the reports beside it.
+      fill: true,
+    });
   }
   if (formats.includes("markdown")) {
     const names = new Set(cells.flatMap(({ summary }) => Object.keys(summary.measures)));
