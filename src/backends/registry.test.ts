@@ -12,6 +12,7 @@ describe("backendConfigSchema", () => {
       name: "lexical",
       k1: 1.2,
       b: 0.75,
+      lines: 40,
       top: 5,
     });
     expect(schema.parse({ kind: "empty" })).toEqual({ kind: "empty" });
@@ -38,7 +39,12 @@ describe("backendConfigSchema", () => {
 });
 
 /** Options without a default. */
-const REQUIRED: Readonly<Record<string, unknown>> = { command: { run: ["x"] }, chat: { provider: "ollama", model: "m" } };
+const REQUIRED: Readonly<Record<string, unknown>> = {
+  command: { run: ["x"] },
+  chat: { provider: "ollama", model: "m" },
+  embedding: { provider: "ollama", model: "m" },
+  hybrid: { of: [{ kind: "bm25" }, { kind: "lsa" }] },
+};
 
 test("every kind bears the name that it is registered under, and its options' defaults have an identity", () => {
   for (const [name, kind] of builtInBackends) {

@@ -5,8 +5,11 @@ import { bm25 } from "./bm25.js";
 import { chat } from "./chat.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
+import { embedding } from "./embedding.js";
 import { empty } from "./empty.js";
 import { graphrag } from "./graphrag.js";
+import { hybrid } from "./hybrid.js";
+import { lsa } from "./lsa.js";
 import { names } from "./names.js";
 import { oracle } from "./oracle.js";
 import { popularity } from "./popularity.js";
@@ -15,14 +18,27 @@ import { random } from "./random.js";
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds kinds of every type of options; each is checked by its own schema
 export type AnyBackendKind = BackendKind<any>;
 
-const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, graphrag];
+const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, graphrag, lsa, embedding];
+
+function byKind(kinds: readonly AnyBackendKind[]): ReadonlyMap<string, AnyBackendKind> {
+  return new Map(kinds.map((kind) => [kind.kind, kind]));
+}
+
+function fusion(kinds: readonly AnyBackendKind[]): AnyBackendKind {
+  const fused = byKind(kinds);
+  return hybrid(fused, backendConfigSchema(fused));
+}
 
 /** What a model may be shown the files of: a retriever that knew the truth would give it away. */
-const retrievers = new Map(KINDS.filter((kind) => !kind.readsTruth && !kind.readsDataset).map((kind) => [kind.kind, kind]));
+const RETRIEVERS = KINDS.filter((kind) => !kind.readsTruth && !kind.readsDataset);
+const shown = byKind([...RETRIEVERS, fusion(RETRIEVERS)]);
+const CHAT: AnyBackendKind = chat(shown, backendConfigSchema(shown));
 
-export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = new Map(
-  [...KINDS, chat(retrievers, backendConfigSchema(retrievers))].map((kind) => [kind.kind, kind]),
-);
+export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = byKind([
+  ...KINDS,
+  CHAT,
+  fusion([...KINDS.filter((kind) => !kind.readsTruth), CHAT]),
+]);
 
 /** `kind`, `name` and the kind's own options (defaults filled). */
 export type BackendConfig = { readonly kind: string; readonly name?: string } & Readonly<Record<string, unknown>>;
