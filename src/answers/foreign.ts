@@ -32,7 +32,11 @@ export function trecAnswers(text: string): ForeignRows | null {
   const rows = [...rankings].map(([query, { documents, ...counts }]) => {
     duplicates += counts.duplicates;
     tied += counts.tied;
-    const value = { id: decodeTrecId(query), backend: decodeTrecId(tag), response: JSON.stringify({ files: documents.map(decodeTrecId) }) };
+    const value = {
+      id: decodeTrecId(query),
+      backend: decodeTrecId(tag),
+      response: JSON.stringify({ files: documents.map(decodeTrecId) }),
+    };
     return { line: 1, value };
   });
   if (duplicates > 0) notes.push(`${duplicates} lines of the run name a document again; the best line counts`);
