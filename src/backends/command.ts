@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import type { Json } from "../base/json.js";
+import { writtenText } from "../base/written-text.js";
 import { readOutput } from "./command-output.js";
 import {
   type BackendEnvironment,
@@ -28,7 +29,7 @@ import { fillTemplate, misspeltPlaceholder, type Placeholder, placeholdersOf } f
 import { lastLines, notStarted, passedOn, SHORT_OF_RESOURCES } from "./tool-process.js";
 
 const runSchema = z
-  .array(z.string(), {
+  .array(writtenText, {
     error: 'must be a list, such as ["my-search", "--top", "15"]: the program and its arguments, which no shell will split',
   })
   .min(1, "names no program: give the program and its arguments")
@@ -64,7 +65,7 @@ const options = z.strictObject({
     .default([])
     .describe("Names of environment variables to pass on, beside PATH, HOME, LANG and TMPDIR."),
   files: z.array(z.string().min(1)).default([]).describe("Files that shape the answers: their content is part of the key."),
-  version: z.string().optional().describe("Version of the program: part of the key."),
+  version: writtenText.optional().describe("Version of the program: part of the key."),
   identity: z
     .unknown()
     .optional()

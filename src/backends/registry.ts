@@ -8,6 +8,7 @@ import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
 import { graphrag } from "./graphrag.js";
+import { lightrag } from "./lightrag.js";
 import { manual } from "./manual.js";
 import { mcp } from "./mcp.js";
 import { names } from "./names.js";
@@ -29,9 +30,10 @@ const KINDS: readonly AnyBackendKind[] = [
   command,
   colgrep,
   octocode,
+  graphrag,
+  lightrag,
   mcp,
   manual,
-  graphrag,
 ];
 
 /** What a model may be shown the files of: a retriever that knew the truth would give it away. */

@@ -72,6 +72,8 @@ export interface StageTools {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where a person is asked; absent where nobody is there. */
   readonly terminal?: PersonTerminal;
+  /** Of the programs at work (`bench`, `node`): for reports, never for keys. */
+  readonly versions?: Readonly<Record<string, string>>;
   /** Absolute folder of the pipeline file: relative paths in `with:` are relative to it. */
   readonly baseFolder: string;
   /** Absolute project root. */

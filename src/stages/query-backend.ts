@@ -15,6 +15,7 @@ import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageKind, StageProblem, type StageTools } from "../engine/contract.js";
 import type { AnswersMeta } from "./answer-meta.js";
 import { type Budget, budgetSchema } from "./budget.js";
+import { caseIndexes } from "./case-indexes.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
 import { estimateUnit, executeUnit, extensionsOf, loadTruths, notesOf, type Prepared, unitsOf } from "./query-unit.js";
 
@@ -25,6 +26,7 @@ interface Config {
   readonly timeout?: number | undefined;
   readonly budget?: Budget | undefined;
   readonly breaker?: number | false | undefined;
+  readonly index?: string | undefined;
 }
 
 /** The stage kind over these backends. */
@@ -56,9 +58,16 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         .union([z.number().int().min(1), z.literal(false)], { error: "must be a whole number of at least 1, or false" })
         .optional()
         .describe("So many failed calls in a row, and a backend is given a pause and at last not asked any more; false = never."),
+      index: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "Which index to search, where several index-corpus stages of the backend's kind are in `needs`: stage or label.",
+        ),
     }),
     produces: "answers",
-    consumes: { dataset: "one", corpus: "optional" },
+    consumes: { dataset: "one", corpus: "optional", index: "many" },
     over: "dataset",
     precious: true,
 
@@ -113,6 +122,13 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
           `budget.usd can't be kept: the price of ${label} is unknown. Put it into a price table of your own (\`prices\` of the backend), or bound tokens or queries instead`,
         );
       }
+      const wantsIndex = kind.usesIndex?.(options) ?? "no";
+      const indexes = wantsIndex === "no" ? undefined : await caseIndexes(kind.kind, inputs.many("index"), config.index, tools);
+      if (wantsIndex === "required" && indexes === undefined) {
+        throw new StageProblem(
+          `${kind.kind} searches an index, but the stage has none: add an index-corpus stage with \`tool: { kind: ${kind.kind} }\` to its \`needs\``,
+        );
+      }
       let opened: ReturnType<Prepared["open"]> | undefined;
       return {
         kind,
@@ -124,6 +140,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
           extraPrompt: config.extra_prompt ?? null,
           extensions: template === "text+format" ? extensionsOf(inputs.one("dataset").meta) : null,
         },
+        indexes,
         trees: wantsTrees && corpus ? await caseTrees(corpus, tools, openCorpus, kind.readsTruth) : undefined,
         truthsDigest: truths === undefined ? null : digestJson(truths),
         estimator,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as z from "zod";
 import { readAnswers } from "../answers/file.js";
+import { builtInIndexTools } from "../backends/index-tools.js";
 import { type AnyBackendKind, builtInBackends } from "../backends/registry.js";
 import { err, ok, type Result } from "../base/result.js";
 import { openCorpus } from "../corpus/tree.js";
@@ -18,6 +19,7 @@ import { fetchIssues } from "./fetch-issues.js";
 import { fetchPrFiles } from "./fetch-pr-files.js";
 import { importAnswersStage } from "./import-answers.js";
 import { importDataset } from "./import-dataset.js";
+import { indexCorpusStage } from "./index-corpus.js";
 import { queryBackendStage } from "./query-backend.js";
 import { reportStage } from "./report.js";
 import { resolveTimelinePrs } from "./resolve-timeline-prs.js";
@@ -31,6 +33,7 @@ function builtIn(backends: ReadonlyMap<string, AnyBackendKind>): StageKind[] {
     buildDatasetStage,
     importDataset,
     checkout,
+    indexCorpusStage(builtInIndexTools, openCorpus),
     queryBackendStage(backends, openCorpus),
     importAnswersStage(readAnswers),
     scoreStage,
