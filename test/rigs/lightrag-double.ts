@@ -145,7 +145,7 @@ export async function startLightrag(): Promise<LightragDouble> {
       created_at: created,
       error_msg: status === "failed" ? "the model failed" : null,
     }));
-    const page = { documents: shown, pagination: { has_next: from + shown.length < all.length } };
+    const listed = { documents: shown, pagination: { has_next: from + shown.length < all.length } };
     // By the next look the background has done its work.
     for (const document of stored.values()) {
       if (document.status !== "pending") continue;
@@ -153,7 +153,7 @@ export async function startLightrag(): Promise<LightragDouble> {
       double.failing.set(document.source, Math.max(0, left - 1));
       document.status = left > 0 ? "failed" : "processed";
     }
-    return said(200, page);
+    return said(200, listed);
   }
 
   function found(text: string): Stored[] {
