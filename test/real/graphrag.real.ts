@@ -50,8 +50,12 @@ interface Release {
 
 const RELEASES: readonly Release[] = [
   { name: "graphrag-3.3.0", install: [["graphrag==3.3.0"]], methods: ["local", "global", "drift", "basic"] },
-  // Its own pins allow newer pyarrow and click than it works with.
-  { name: "graphrag-2.5.0", install: [["graphrag==2.5.0"], ["pyarrow<20", "click<8.2"]], methods: ["local", "global", "basic"] },
+  // Their own pins allow newer packages than they work with.
+  {
+    name: "graphrag-2.5.0",
+    install: [["graphrag==2.5.0"], ["pyarrow<20", "click<8.2", "openai<2", "pandas<3"]],
+    methods: ["local", "global", "basic"],
+  },
   { name: "graphrag-2.3.0", install: [["graphrag==2.3.0"], ["pyarrow<20", "click<8.2"]], methods: ["local", "global", "basic"] },
   {
     name: "graphrag-0.3.6",
