@@ -1,4 +1,4 @@
-// Compiles src/ to dist/, unless dist/ is already the result of exactly these sources.
+// Compiles src/ to dist/, unless dist/ is already the result of exactly these sources. With --check it only says whether it is.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,6 +14,10 @@ const digest = hash.digest("hex");
 const stamp = join(root, "dist", ".built-from");
 const entry = join(root, "dist", "cli", "main.js");
 if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest && existsSync(entry)) process.exit(0);
+if (process.argv.includes("--check")) {
+  console.error("dist/ is not the result of these sources: npm run build");
+  process.exit(1);
+}
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");

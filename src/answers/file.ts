@@ -1,5 +1,6 @@
 /**
- * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, or a report (ours or the original's).
+ * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, a report (ours or the original's), LocAgent's
+ * output (`locagent.ts`), or a TREC run (`foreign.ts`).
  *
  * One bad line never costs the good ones: it is reported by record and line. The original's names are accepted (`issue_number`,
  * `raw_response`, `status: ok | error | dry_run`). What a report can't give is said in the notes rather than guessed: the original
@@ -7,6 +8,8 @@
  */
 import type * as z from "zod";
 import { nearest } from "../base/nearest.js";
+import { trecAnswers } from "./foreign.js";
+import { locAgentRecords } from "./locagent.js";
 import { ANSWER_STATUSES, type Answer, type AnswerStatus, answerSchema } from "./schema.js";
 
 export interface ReadAnswersOptions {
@@ -47,7 +50,7 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
   const notes: string[] = [];
   const known = new Set(options.caseIds ?? []);
   const numbered = idsByNumber(known);
-  const source = readRows(text.replace(/^\ufeff/, ""), bad);
+  const source = readRows(text.replace(/^\ufeff/, ""), bad, (note) => notes.push(`${options.file}: ${note}.`));
   const project = source.report === null ? (options.project ?? null) : (projectOf(source.report) ?? options.project ?? null);
   const byKey = new Map<string, Answer>();
   let replaced = 0;
@@ -62,14 +65,16 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
       continue;
     }
     if (source.report !== null && (row.value.answer_status ?? row.value.status) === "unasked") continue;
-    const read = readRecord(row.value, project, numbered);
-    if (typeof read === "string") {
-      bad.push({ record: row.record, line: row.line, what: read });
-      continue;
+    for (const record of locAgentRecords(row.value) ?? [row.value]) {
+      const read = readRecord(record, project, numbered);
+      if (typeof read === "string") {
+        bad.push({ record: row.record, line: row.line, what: read });
+        continue;
+      }
+      const key = JSON.stringify([read.id, read.backend, read.repeat]);
+      if (byKey.has(key)) replaced++;
+      byKey.set(key, read);
     }
-    const key = JSON.stringify([read.id, read.backend, read.repeat]);
-    if (byKey.has(key)) replaced++;
-    byKey.set(key, read);
   }
   const answers = [...byKey.values()];
   if (unusable > 0) {
@@ -118,7 +123,17 @@ export function writeAnswers(answers: Iterable<Answer>): string {
   return text;
 }
 
-function readRows(text: string, bad: BadAnswer[]): { rows: Row[]; report: Members | null } {
+function readRows(text: string, bad: BadAnswer[], note: (text: string) => void): { rows: Row[]; report: Members | null } {
+  const trec = trecAnswers(text);
+  if (trec !== null) {
+    for (const one of trec.notes) note(one);
+    bad.push(...trec.bad.map(({ line, what }) => ({ record: line, line, what })));
+    return { rows: trec.rows.map((row, index) => ({ record: index + 1, ...row })), report: null };
+  }
+  return jsonRows(text, bad);
+}
+
+function jsonRows(text: string, bad: BadAnswer[]): { rows: Row[]; report: Members | null } {
   const first = /\S/.exec(text)?.[0];
   if (first === "[" || first === "{") {
     const whole = parse(text);

@@ -3,7 +3,9 @@
  * again.
  */
 import type { Case } from "../dataset/schema.js";
-import type { PromptTemplate } from "./contract.js";
+import type { PromptBlocks, PromptTemplate } from "./contract.js";
+
+export const NO_DESCRIPTION = "(no description provided)";
 
 export interface PromptOptions {
   /** The task in the asker's own words, instead of ours. */
@@ -20,21 +22,30 @@ const DEFAULT_TASK =
  * description, answer format, task), in which a missing description is said to be missing. `none`: the empty string.
  */
 export function renderPrompt(template: PromptTemplate, issue: Pick<Case, "title" | "body">, options: PromptOptions = {}): string {
-  const title = issue.title.trim();
-  const body = (issue.body ?? "").trim();
+  const { title, description, format, task } = promptBlocks(issue, options);
   switch (template) {
     case "none":
       return "";
     case "text":
-      return [title, body].filter((block) => block !== "").join("\n\n");
+      return [title, description].filter((block) => block !== "").join("\n\n");
     case "text+format":
       return [
         `Issue title:\n${title}`,
-        `Issue description:\n${body === "" ? "(no description provided)" : body}`,
-        `Required answer format:\n${answerFormat(options.extensions ?? [])}`,
-        `Task:\n${options.extraPrompt?.trim() || DEFAULT_TASK}`,
+        `Issue description:\n${description === "" ? NO_DESCRIPTION : description}`,
+        `Required answer format:\n${format}`,
+        `Task:\n${task}`,
       ].join("\n\n");
   }
+}
+
+/** What the prompt `text+format` is made of. */
+export function promptBlocks(issue: Pick<Case, "title" | "body">, options: PromptOptions = {}): PromptBlocks {
+  return {
+    title: issue.title.trim(),
+    description: (issue.body ?? "").trim(),
+    format: answerFormat(options.extensions ?? []),
+    task: options.extraPrompt?.trim() || DEFAULT_TASK,
+  };
 }
 
 function answerFormat(extensions: readonly string[]): string {

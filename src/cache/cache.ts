@@ -1,7 +1,5 @@
 /** The cache as the engine sees it: objects, the action index, claims, small memories, and folders for things that verify themselves. */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson, type Digest, digestBytes, type Json } from "../base/json.js";
 import { type ActionRow, Actions } from "./actions.js";
@@ -9,11 +7,15 @@ import { Claims } from "./claims.js";
 import { type CacheBroken, classify, DamagedEntry } from "./errors.js";
 import { Objects } from "./objects.js";
 import { closeTables, DATABASE, type Opening, openTables, repair, type Tables } from "./open.js";
+import { breakSeal, seal } from "./seal.js";
 
 export interface CacheOptions extends Opening {}
 
-/** Digest and size of the database as its last writer left it, so that `verify` sees damage even in bytes that nobody reads. */
-const SEAL = "seal.json";
+const MEMORY_CHECK = 16;
+
+function memoryCheck(key: string, body: string): string {
+  return digestBytes(key + body).slice(0, MEMORY_CHECK);
+}
 
 export class Cache {
   readonly folder: string;
@@ -43,11 +45,14 @@ export class Cache {
 
   #rooms(): [Objects, Actions] {
     const objects = new Objects(this.#tables.objects, join(this.folder, "objects"), ({ digest, where, what }) => {
+      // What is damaged is removed, which is a write as well; its failure is seen by the removal itself.
+      this.touch().catch(() => {});
       if (this.damaged.has(digest)) return;
       this.damaged.add(digest);
       this.#options.warn(`cache: object ${digest.slice(0, 12)} in ${where} ${what}; it is made again where it can be`);
     });
     const actions = new Actions(this.#tables.actions, (key) => {
+      this.touch().catch(() => {});
       if (this.damaged.has(key)) return;
       this.damaged.add(key);
       this.#options.warn(`cache: the row of key ${key.slice(0, 12)} is damaged; it counts as a miss`);
@@ -76,22 +81,22 @@ export class Cache {
     return this.#tables;
   }
 
-  /** The first write breaks the seal; it is put back when the cache is closed. */
-  #touch(): Promise<void> {
-    this.#dirty ??= rm(join(this.folder, SEAL), { force: true }).catch((error) => {
+  /** Before the first write: it breaks the seal, which is put back when the cache is closed. */
+  touch(): Promise<void> {
+    this.#dirty ??= breakSeal(this.folder).catch((error) => {
       throw classify(error);
     });
     return this.#dirty;
   }
 
   async putBytes(bytes: Uint8Array): Promise<Digest> {
-    await this.#touch();
+    await this.touch();
     return this.#objects.put(bytes);
   }
 
   /** Many JSON values; see `Objects.putMany`. */
   async putJsonMany(values: readonly unknown[], trust: boolean): Promise<Digest[]> {
-    await this.#touch();
+    await this.touch();
     return this.#objects.putMany(
       values.map((value) => Buffer.from(canonicalJson(value))),
       trust,
@@ -123,12 +128,12 @@ export class Cache {
   }
 
   async putRow(key: Digest, row: ActionRow): Promise<void> {
-    await this.#touch();
+    await this.touch();
     await this.#actions.put(key, row);
   }
 
   async claims(): Promise<Claims> {
-    await this.#touch();
+    await this.touch();
     this.#claims ??= new Claims(join(this.folder, DATABASE), this.#options.now);
     return this.#claims;
   }
@@ -139,16 +144,20 @@ export class Cache {
     return {
       get: async (key) => {
         const [text] = await this.#tables.memory.getMany([full(key)]);
-        if (text === undefined) return undefined;
-        const body = text.slice(16);
-        return digestBytes(full(key) + body).slice(0, 16) === text.slice(0, 16) ? (JSON.parse(body) as Json) : undefined;
+        if (text === undefined || !this.isSoundMemory(full(key), text)) return undefined;
+        return JSON.parse(text.slice(MEMORY_CHECK)) as Json;
       },
       set: async (key, value) => {
-        await this.#touch();
+        await this.touch();
         const body = canonicalJson(value);
-        await this.#tables.memory.set(full(key), digestBytes(full(key) + body).slice(0, 16) + body);
+        await this.#tables.memory.set(full(key), memoryCheck(full(key), body) + body);
       },
     };
+  }
+
+  /** Does a value of the memory table match its check? */
+  isSoundMemory(key: string, text: string): boolean {
+    return memoryCheck(key, text.slice(MEMORY_CHECK)) === text.slice(0, MEMORY_CHECK);
   }
 
   async #closeTables(): Promise<void> {
@@ -165,39 +174,4 @@ export class Cache {
     await this.#closeTables();
     if (wrote && alone) await seal(this.folder).catch(() => {});
   }
-}
-
-async function seal(folder: string): Promise<void> {
-  const sealed = await sealOf(folder);
-  // Another process has it open and is writing: its own closing seals.
-  if (sealed === null) return;
-  await mkdir(folder, { recursive: true });
-  const temporary = join(folder, `${SEAL}.${process.pid}.tmp`);
-  await writeFile(temporary, JSON.stringify(sealed));
-  await rename(temporary, join(folder, SEAL));
-}
-
-async function sealOf(folder: string): Promise<{ size: number; sha256: string } | null> {
-  const path = join(folder, DATABASE);
-  const { size } = await stat(path);
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
-  const wal = await stat(`${path}-wal`).catch(() => null);
-  return wal !== null && wal.size > 0 ? null : { size, sha256: hash.digest("hex") };
-}
-
-/** Why the database is not what its last writer left, or null: also when there is no seal, or somebody is writing now. */
-export async function brokenSeal(folder: string): Promise<string | null> {
-  const text = await readFile(join(folder, SEAL), "utf8").catch(() => null);
-  if (text === null) return null;
-  let sealed: { size?: unknown; sha256?: unknown };
-  try {
-    sealed = JSON.parse(text);
-  } catch {
-    return "its seal (seal.json) is damaged";
-  }
-  const now = await sealOf(folder).catch(() => null);
-  if (now === null) return null;
-  if (now.size !== sealed.size) return `is ${now.size} bytes long, its last writer left ${String(sealed.size)}`;
-  return now.sha256 === sealed.sha256 ? null : "has other bytes than its last writer left";
 }

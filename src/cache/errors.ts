@@ -23,7 +23,20 @@ export function classify(error: unknown): unknown {
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     if (error.code === "SQLITE_CORRUPT" || error.code === "SQLITE_NOTADB")
       return new CacheBroken(error.message, { cause: error });
-    if (["SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "ENOSPC", "EROFS", "EACCES", "EIO"].includes(error.code)) {
+    if (
+      [
+        "SQLITE_FULL",
+        "SQLITE_READONLY",
+        "SQLITE_IOERR",
+        "ENOSPC",
+        "EROFS",
+        "EACCES",
+        "EPERM",
+        "ENOTDIR",
+        "ENOENT",
+        "EIO",
+      ].includes(error.code)
+    ) {
       return new CacheUnwritable(`the cache can't be written: ${error.message}`, { cause: error });
     }
   }

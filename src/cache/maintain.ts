@@ -1,102 +1,11 @@
-/** Looking after a cache: figures, verification, garbage collection, removal of single entries. */
+/** Looking after a cache: figures, garbage collection, removal of single entries. Verification is in `verify.ts`. */
 import { readdir, rm, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { type Digest, isDigest } from "../base/json.js";
+import { join } from "node:path";
+import type { Digest } from "../base/json.js";
 import type { ActionRow } from "./actions.js";
-import { brokenSeal, type Cache } from "./cache.js";
-import { decodeObject } from "./objects.js";
+import type { Cache } from "./cache.js";
 import { DATABASE } from "./open.js";
-
-export interface Damage {
-  /** Digest of an object, key of a row, or name of a file. */
-  readonly what: string;
-  readonly where: string;
-  readonly problem: string;
-}
-
-export interface Verification {
-  /** Objects, rows and files looked at. */
-  readonly checked: number;
-  readonly damaged: readonly Damage[];
-}
-
-/**
- * Looks at every byte: the database against its seal and by SQLite's own check, every object against its digest, every row against its
- * check sum, and every object that a row promises. Changes nothing unless `repair`, which removes what is damaged, so that it is a miss.
- * `sealProblem` is what `brokenSeal` said *before* the database was opened (opening may write).
- */
-export async function verifyCache(cache: Cache, sealProblem: string | null, repair: boolean): Promise<Verification> {
-  const damaged: Damage[] = [];
-  let checked = 1;
-  if (sealProblem !== null) damaged.push({ what: DATABASE, where: DATABASE, problem: sealProblem });
-
-  const integrity = await cache.tables.memory.sql("PRAGMA integrity_check(20)");
-  for (const { integrity_check: line } of integrity) {
-    if (line !== "ok") damaged.push({ what: DATABASE, where: DATABASE, problem: String(line) });
-  }
-
-  const present = new Set<Digest>();
-  const badObjects: Digest[] = [];
-  for await (const [key, stored] of cache.tables.objects.scan()) {
-    checked += 1;
-    const digest = key as Digest;
-    const decoded = isDigest(key) ? decodeObject(stored, digest) : { ok: false as const, what: "has a name that is no digest" };
-    if (decoded.ok) present.add(digest);
-    else {
-      badObjects.push(digest);
-      damaged.push({ what: key, where: `${DATABASE}, objects`, problem: decoded.what });
-    }
-  }
-  const { readFile } = await import("node:fs/promises");
-  for await (const { digest, path } of cache.objects.files()) {
-    checked += 1;
-    const where = relative(cache.folder, path);
-    // A temporary file is what a killed writer left: no damage, and gc's business.
-    if (digest === null && path.endsWith(".tmp")) continue;
-    if (digest === null) {
-      damaged.push({ what: where, where, problem: "is no object" });
-      if (repair) await rm(path, { recursive: true, force: true });
-      continue;
-    }
-    const stored = await readFile(path).catch(() => null);
-    const decoded = stored === null ? { ok: false as const, what: "can't be read" } : decodeObject(stored, digest);
-    if (decoded.ok) present.add(digest);
-    else {
-      damaged.push({ what: digest, where, problem: decoded.what });
-      if (repair) await rm(path, { recursive: true, force: true });
-    }
-  }
-
-  const badRows: Digest[] = [];
-  for await (const { key, row } of cache.actions.scan()) {
-    checked += 1;
-    if (row === undefined) {
-      badRows.push(key);
-      damaged.push({ what: key, where: `${DATABASE}, actions`, problem: "does not match its check sum" });
-      continue;
-    }
-    const missing = promised(row).filter((digest) => !present.has(digest));
-    if (missing.length > 0) {
-      badRows.push(key);
-      damaged.push({
-        what: key,
-        where: `${DATABASE}, actions`,
-        problem: `promises ${missing.length} object${missing.length === 1 ? "" : "s"} that ${missing.length === 1 ? "is" : "are"} not there (${missing[0]?.slice(0, 12)})`,
-      });
-    }
-  }
-  if (repair) {
-    await cache.tables.objects.deleteMany(badObjects);
-    await cache.actions.delete(badRows);
-  }
-  return { checked, damaged };
-}
-
-/** Objects that a row names itself (not those that their contents name). */
-function promised(row: ActionRow): Digest[] {
-  if (row.type === "unit") return [row.shared, ...row.out.map(([, digest]) => digest)];
-  return [row.output, ...(row.trace === null ? [] : [row.trace]), ...row.files.map(({ text }) => text)];
-}
+import { promised } from "./verify.js";
 
 export interface CacheStats {
   readonly folder: string;
@@ -155,8 +64,9 @@ export interface GcResult {
 }
 
 /**
- * Mark and sweep over the disk. Kept: everything that the given stage keys (of kept runs) reach, and every precious row (raw answers,
- * fetched pages) with its objects unless `dropPrecious`. References inside objects are found by their look, a digest in quotes: that
+ * Mark and sweep over the disk. Kept: everything that the given roots reach (keys of stages, and digests of outputs that no row promises:
+ * of stages with failed units, and of imported runs), and every precious row (raw answers, fetched pages) with its objects unless
+ * `dropPrecious`. References inside objects are found by their look, a digest in quotes: that
  * can keep too much, never too little.
  */
 export async function collectGarbage(
@@ -181,7 +91,10 @@ export async function collectGarbage(
     keptRows.add(key);
     for (const digest of promised(row)) keepObject(digest);
   };
-  for (const key of roots) keepRow(key);
+  for (const root of roots) {
+    if (rows.has(root)) keepRow(root);
+    else keepObject(root);
+  }
   if (!options.dropPrecious) for (const [key, row] of rows) if (row.type === "unit" && row.precious) keepRow(key);
   // What small memories point at (a package's archive) is cheap to keep and dear to fetch again.
   for await (const [, text] of cache.tables.memory.scan()) for (const digest of digestsIn(text)) keepObject(digest);
@@ -213,6 +126,7 @@ export async function collectGarbage(
     freed += size;
   }
   if (!options.dryRun) {
+    await cache.touch();
     await cache.actions.delete(dropRows);
     await cache.tables.objects.deleteMany(dropObjects);
     for (const path of files) await rm(path, { recursive: true, force: true });
@@ -238,6 +152,7 @@ export async function removeRows(cache: Cache, wanted: readonly string[]): Promi
     const unit = row?.type === "unit" ? row.unit : undefined;
     if (wanted.some((text) => (text.length >= 8 && key.startsWith(text)) || unit === text)) removed.push(key);
   }
+  await cache.touch();
   await cache.actions.delete(removed);
   // Stage rows would answer for the removed units: they are only shortcuts, made again from the units that are left.
   const stages: Digest[] = [];
@@ -245,5 +160,3 @@ export async function removeRows(cache: Cache, wanted: readonly string[]): Promi
   await cache.actions.delete(stages);
   return removed;
 }
-
-export { brokenSeal };

@@ -11,12 +11,14 @@ import type { Digest } from "../base/json.js";
 import { decodeForeignRow } from "./actions.js";
 import { isAlive, processStart } from "./claims.js";
 import { CacheBroken, classify } from "./errors.js";
+import { makeFolder } from "./make-folder.js";
 import { decodeObject } from "./objects.js";
 import { BlobTable, openStore, salvageTable, TextTable } from "./tables.js";
 
 export const DATABASE = "index.sqlite";
-const FORMAT_FILE = "format.json";
+export const FORMAT_FILE = "format.json";
 export const FORMAT = 1;
+export const FORMAT_TEXT = `${JSON.stringify({ format: FORMAT })}\n`;
 
 export interface Tables {
   readonly actions: TextTable;
@@ -34,7 +36,7 @@ export interface Opening {
 export async function openTables(opening: Opening): Promise<Tables> {
   const { folder, warn } = opening;
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   } catch (error) {
     throw classify(error);
   }
@@ -54,7 +56,8 @@ export async function openTables(opening: Opening): Promise<Tables> {
 
 /** What is wrong with the file as it lies there, from its header alone; null = nothing to be seen. */
 async function inspect(folder: string): Promise<string | null> {
-  const known = await readFile(join(folder, FORMAT_FILE), "utf8").catch(() => null);
+  // Whatever stands there, in whatever state, says that the cache was in use.
+  const known = await stat(join(folder, FORMAT_FILE)).catch(() => null);
   const path = join(folder, DATABASE);
   let handle: Awaited<ReturnType<typeof open>>;
   try {
@@ -66,12 +69,17 @@ async function inspect(folder: string): Promise<string | null> {
     return `can't be read (${error instanceof Error ? error.message : String(error)})`;
   }
   try {
-    const { size } = await handle.stat();
+    const entry = await handle.stat();
+    if (!entry.isFile()) return "is no file";
+    const { size } = entry;
     const header = Buffer.alloc(100);
     const { bytesRead } = await handle.read(header, 0, 100, 0);
     if (bytesRead === 0) return known === null ? null : "is empty";
     if (bytesRead < 100) return "is cut short";
     if (header.toString("latin1", 0, 16) !== "SQLite format 3\u0000") return "is no SQLite database";
+    // Other values here would make SQLite refuse to write, or to read at all, with errors that say nothing of damage.
+    const versions = [header[18], header[19]].every((version) => version === 1 || version === 2);
+    if (!versions || header.readUInt32BE(44) > 4) return "has a damaged header";
     const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
     const pages = header.readUInt32BE(28);
     // The page count in the header holds only if SQLite itself vouches for it (same change counter).
@@ -103,8 +111,11 @@ async function connect(folder: string): Promise<Tables> {
     const version = (await sql("SELECT value FROM bench_meta WHERE name = 'format'"))[0]?.value;
     if (version !== String(FORMAT))
       throw new CacheBroken(`was written in format ${String(version)}, this version of bench reads format ${FORMAT}`);
-    const had = await readFile(join(folder, FORMAT_FILE), "utf8").catch(() => null);
-    if (had === null) await writeFile(join(folder, FORMAT_FILE), `${JSON.stringify({ format: FORMAT })}\n`);
+    const format = join(folder, FORMAT_FILE);
+    if ((await readFile(format, "utf8").catch(() => null)) !== FORMAT_TEXT) {
+      if ((await stat(format).catch(() => null))?.isFile() === false) await rm(format, { recursive: true });
+      await writeFile(format, FORMAT_TEXT);
+    }
   } catch (error) {
     throw classify(error);
   } finally {
@@ -146,8 +157,8 @@ export async function repair(opening: Opening, problem: string, brokenFile?: num
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw classify(error);
       });
     }
-    await rm(join(folder, "seal.json"), { force: true });
-    await rm(join(folder, FORMAT_FILE), { force: true });
+    await rm(join(folder, "seal.json"), { recursive: true, force: true });
+    await rm(join(folder, FORMAT_FILE), { recursive: true, force: true });
     if (current === null) {
       warn(`the cache's ${DATABASE} ${problem}. Starting with an empty one: answers that it held are asked again.`);
       return;
@@ -172,8 +183,14 @@ async function opens(folder: string): Promise<boolean> {
   }
 }
 
+/**
+ * One after the other: the last connection to close brings the write-ahead log into the database and removes it, and two that close at the
+ * same time each take the other for the last.
+ */
 export async function closeTables(tables: Tables): Promise<void> {
-  await Promise.all([tables.actions.close(), tables.objects.close(), tables.memory.close()]);
+  await tables.actions.close();
+  await tables.objects.close();
+  await tables.memory.close();
 }
 
 /** Copies what vouches for itself from a damaged database into a new one. */

@@ -1,8 +1,9 @@
 /** `bench cache stats|verify|gc|rm`. */
 import { existsSync } from "node:fs";
 import type { Digest } from "../base/json.js";
-import { brokenSeal } from "../cache/cache.js";
-import { cacheStats, collectGarbage, removeRows, verifyCache } from "../cache/maintain.js";
+import { cacheStats, collectGarbage, removeRows } from "../cache/maintain.js";
+import { lookFromOutside } from "../cache/seal.js";
+import { verifyCache } from "../cache/verify.js";
 import { listRuns } from "../engine/record.js";
 import { type Command, EXIT, UsageError } from "./contract.js";
 import { count, flag } from "./options.js";
@@ -33,8 +34,8 @@ export const command: Command = {
     if (!existsSync(folder)) throw new UsageError(`there is no cache in ${folder}`);
 
     const problems: string[] = [];
-    // Opening may write: what the seal says must be known before.
-    const seal = action === "verify" ? await brokenSeal(folder) : null;
+    // Opening may write: what can be seen from outside must be known before.
+    const seen = action === "verify" ? await lookFromOutside(folder) : [];
     const cache = await openCache(folder, {
       ...io,
       stderr: (text) => (action === "verify" ? void problems.push(text.trim()) : io.stderr(text)),
@@ -51,7 +52,7 @@ export const command: Command = {
           return EXIT.done;
         }
         case "verify": {
-          const found = await verifyCache(cache, seal, flag(options, "repair"));
+          const found = await verifyCache(cache, seen, flag(options, "repair"));
           const damaged = [
             ...problems.map((problem) => ({ what: "index.sqlite", where: "index.sqlite", problem })),
             ...found.damaged,
@@ -73,7 +74,11 @@ export const command: Command = {
           const keep = count(options, "keep-runs", 0);
           const runs = await listRuns(outFolder(options, root, io.cwd));
           const kept = keep === undefined ? runs : runs.slice(runs.length - keep);
-          const roots = kept.flatMap(({ record }) => record.nodes.flatMap(({ key }) => (key === null ? [] : [key as Digest])));
+          const roots = kept.flatMap(({ record }) =>
+            record.nodes.flatMap(({ key, output }) =>
+              [key, output].flatMap((digest) => (digest === null ? [] : [digest as Digest])),
+            ),
+          );
           const dryRun = flag(options, "dry-run");
           const result = await collectGarbage(cache, roots, { dropPrecious: flag(options, "answers"), dryRun });
           print({ ...result, kept_runs: kept.length, dry_run: dryRun }, [

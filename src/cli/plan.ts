@@ -1,5 +1,6 @@
 /** `bench plan PIPELINE`: per stage items, hits, misses and the first reason. */
-import { planRun } from "../engine/plan.js";
+import { type NodePlan, planRun } from "../engine/plan.js";
+import type { PipelineGraph } from "../pipeline/model.js";
 import { type Command, EXIT } from "./contract.js";
 import { flag } from "./options.js";
 import { withPlanning } from "./planning.js";
@@ -36,7 +37,47 @@ export const command: Command = {
         "",
         `${known} requests or queries are known to be needed${open > 0 ? `; ${open} stages can say how many only when those before them have run` : ""}.`,
       );
+    lines.push(...costLines(plans), ...firstLines(plans, prepared.graph, args[0] as string));
     io.stdout(`${lines.join("\n")}\n`);
     return EXIT.done;
   },
 };
+
+/** How to learn the number of paid questions without asking one. */
+function firstLines(plans: readonly NodePlan[], graph: PipelineGraph, path: string): string[] {
+  const open = new Set(plans.flatMap(({ id, uses, state }) => (uses === "query-backend" && state === "unknown" ? [id] : [])));
+  const needed = new Set(graph.nodes.flatMap(({ id, needs }) => (open.has(id) ? needs : [])));
+  const stages = new Set(
+    graph.nodes.flatMap(({ id, stage, kind }) => (needed.has(id) && kind !== "query-backend" ? [stage] : [])),
+  );
+  if (stages.size === 0) return [];
+  const until = [...stages].map((stage) => `--until ${stage}`).join(" ");
+  return ["", `To learn how many questions that is and about what they cost, without asking one: bench run ${path} ${until}`];
+}
+
+/** What is going to be paid for, by stage, as far as it can be told before anything is sent. */
+function costLines(plans: readonly NodePlan[]): string[] {
+  const paid = plans.flatMap(({ id, estimate }) => (estimate === null ? [] : [{ id, ...estimate }]));
+  if (paid.length === 0) return [];
+  const width = Math.max(...paid.map(({ id }) => id.length));
+  const lines = paid.map(({ id, queries, tokens, usd, budget }) => {
+    const used = tokens === null ? "an unknown number of tokens" : `about ${tokens.toLocaleString("en-US")} tokens`;
+    const cost = usd === null ? "at an unknown price" : `about $${usd.toFixed(usd < 1 ? 4 : 2)}`;
+    const bounds = Object.entries(budget ?? {}).map(([what, most]) => (what === "usd" ? `$${most}` : `${most} ${what}`));
+    const bound = bounds.length === 0 ? "" : `; the stage may spend ${bounds.join(", ")} in one run`;
+    return `  ${id.padEnd(width)}  ${queries} queries, ${used}, ${cost}${bound}`;
+  });
+  const known = paid.flatMap(({ usd }) => usd ?? []);
+  const total = known.reduce((sum, usd) => sum + usd, 0);
+  const rest = paid.length - known.length;
+  const sum =
+    known.length === 0
+      ? ""
+      : ` Together about $${total.toFixed(total < 1 ? 4 : 2)}${rest > 0 ? `, and what ${rest} stages of unknown price cost` : ""}.`;
+  return [
+    "",
+    "What that costs, from the lengths of the prompts (4 characters per token), 500 tokens per answer and the price table; thinking and further attempts come on top:",
+    ...lines,
+    ...(sum === "" ? [] : [sum.trim()]),
+  ];
+}

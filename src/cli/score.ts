@@ -1,70 +1,153 @@
 /**
- * `bench score`: answers and a data set in, figures out, without pipeline, cache, backend or clock. Its output is a function of the
- * files that it reads, byte for byte.
+ * `bench score`: answers and a data set in, figures out, without backend or clock. The answers are a file (ours, or a report that kept raw
+ * responses) or those of a stored run. Its output is a function of what it reads, byte for byte.
  */
-import { readFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { readAnswers } from "../answers/file.js";
 import type { Answer } from "../answers/schema.js";
-import { renderDiagnostic, visible } from "../base/diagnostics.js";
-import { digestJson } from "../base/json.js";
-import { readDataset } from "../dataset/read.js";
+import { visible } from "../base/diagnostics.js";
 import type { Dataset } from "../dataset/schema.js";
-import type { RuleSet } from "../matching/contract.js";
-import type { Measure } from "../measures/contract.js";
-import { parseMeasures } from "../measures/registry.js";
-import { reportJson } from "../report/json.js";
+import { type Cell, reportJson, resultsJson } from "../report/json.js";
 import { renderTable } from "../report/terminal.js";
-import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
-import { type BootstrapSettings, DEFAULT_BOOTSTRAP, intervalRows } from "../scoring/intervals.js";
+import type { LeftOut } from "../scoring/contract.js";
+import { DEFAULT_BOOTSTRAP } from "../scoring/intervals.js";
 import { leftOut, scoreAnswers } from "../scoring/score-answers.js";
-import { summarise } from "../scoring/summary.js";
-import { type CorpusFiles, corpusFiles } from "../scoring/truth.js";
-import { viewsOf } from "../scoring/views.js";
 import { DEFAULT_MEASURES } from "../stages/measures.js";
-import { resolveRules } from "../stages/rules.js";
-import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
-import { corpusPaths } from "./corpus-paths.js";
-
-type Options = Readonly<Record<string, OptionValue>>;
+import { type Command, EXIT, type Io, UsageError } from "./contract.js";
+import { isReport } from "./report-cells.js";
+import { summarisedCell } from "./scored-files.js";
+import {
+  bootstrapOf,
+  corpusOf,
+  datasetOf,
+  fileText,
+  measuresOf,
+  type Options,
+  rulesNamed,
+  text,
+  withCorpus,
+  withDataset,
+} from "./scoring-options.js";
+import { listLost, type StoredCell, scoreCell } from "./stored-cell.js";
+import { locateRun, openStoredRun, runsFolder } from "./stored-run.js";
 
 export const scoreCommand: Command = {
   usage: "score <answers>",
-  summary: "Score a file of answers against a data set, without a pipeline",
+  summary: "Score answers against a data set, without a pipeline: a file of answers, a report, or a stored run",
   options: [
-    { flag: "--dataset <file>", description: "The data set (required)" },
+    { flag: "--dataset <file>", description: "The data set (a run and a report have their own)" },
     { flag: "--rules <rules>", description: "strict, lenient, seed, or a YAML file (default: strict)" },
     { flag: "--measures <names>", description: `Measures, separated by commas (default: ${DEFAULT_MEASURES.join(",")})` },
-    { flag: "--corpus <dir>", description: "Source tree that the questions were asked about" },
+    { flag: "--corpus <dir>", description: "Source tree that the questions were asked about (a run has its own)" },
     { flag: "--project-root <dir>", description: "The same, by the original's name" },
     { flag: "--backend <name>", description: "Which backend's answers, where the file has several" },
     { flag: "--samples <n>", description: `Bootstrap resamples (default: ${DEFAULT_BOOTSTRAP.samples})` },
     { flag: "--seed <n>", description: `Bootstrap seed (default: ${DEFAULT_BOOTSTRAP.seed})` },
     { flag: "--only-answered", description: "Leave cases without an answer out instead of counting them as zero" },
+    { flag: "--runs <folder>", description: "Where runs are (default evaluation_results)" },
+    { flag: "--cache <folder>", description: "The cache (default cache)" },
     { flag: "--json", description: "The report as JSON on stdout" },
   ],
   examples: [
     "bench score answers.jsonl --dataset mined_projects/owner__repo.json --corpus ../repo",
     "bench score old-report.json --dataset mined.json --rules seed --json",
+    "bench score latest:bm25 --measures P,R,F1,nDCG@10",
   ],
   run: score,
 };
 
 async function score(args: readonly string[], options: Options, io: Io): Promise<number> {
-  const [answersFile, ...more] = args;
-  if (answersFile === undefined) throw new UsageError("which answers? give a file: bench score ANSWERS --dataset DATASET");
-  if (more.length > 0) throw new UsageError(`one file of answers at a time; ${more.join(", ")} was given too`);
-  const datasetFile = text(options, "dataset");
-  if (datasetFile === undefined) throw new UsageError("which data set? give it with --dataset FILE");
-  const bootstrap = bootstrapOf(options);
-  const measures = measuresOf(options);
-  const rules = await rulesOf(options, io);
+  const [named, ...more] = args;
+  if (named === undefined) {
+    throw new UsageError("which answers? give a file (bench score ANSWERS --dataset DATASET) or a run (bench score RUN)");
+  }
+  if (more.length > 0) throw new UsageError(`one file of answers or one run at a time; ${more.join(", ")} was given too`);
+  const cells = (await isAnswersFile(named, options, io))
+    ? [await scoreFile(named, options, io)]
+    : await scoreRun(named, options, io);
+  const [only] = cells;
+  if (options.json === true && cells.length === 1 && only !== undefined) {
+    const report = reportJson(only, { generatedAt: null, datasetFile: text(options, "dataset") ?? null });
+    io.stdout(`${JSON.stringify(report, null, 2)}\n`);
+  } else if (options.json === true) {
+    // The cases of all cells would be one report after the other: RUN:LABEL gives those of one.
+    const results = resultsJson(cells, new Map(), { generatedAt: null, datasetFile: null });
+    io.stdout(`${JSON.stringify(results, null, 2)}\n`);
+  } else {
+    io.stdout(renderTable(Object.fromEntries(cells.map(({ label, summary }) => [label, summary])), io.terminal));
+  }
+  return EXIT.done;
+}
 
-  const { dataset, bad: badCases } = await datasetOf(datasetFile, io);
-  const given = await answersOf(answersFile, dataset, io);
-  const { backend, answers } = ofOneBackend(given.answers, text(options, "backend"), answersFile);
-  const corpus = await corpusOf(text(options, "corpus") ?? text(options, "project-root"), rules, io);
-  const { meta, cases } = scoreAnswers({
+/** A file with `--dataset` is a file of answers, whatever it is; without, a report or a file of a run speaks for itself. */
+async function isAnswersFile(named: string, options: Options, io: Io): Promise<boolean> {
+  const isFile = (await stat(resolve(io.cwd, named)).catch(() => null))?.isFile() === true;
+  if (text(options, "dataset") !== undefined) return isFile || !(await namesRun(named, options, io));
+  if (!isFile) {
+    if (await namesRun(named, options, io)) return false;
+    // A name with an ending is more likely a file that is not there than a run.
+    if (/\.[a-z]{2,6}$/i.test(named)) throw new UsageError(`${named} can't be read: there is no such file`);
+    return false;
+  }
+  if (await namesRun(named, options, io)) return false;
+  throw new UsageError("which data set? give it with --dataset FILE");
+}
+
+async function namesRun(named: string, options: Options, io: Io): Promise<boolean> {
+  try {
+    const located = await locateRun(named, runsFolder(options, io), io.cwd);
+    return located.kind === "run" || isReport(located.value);
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
+}
+
+async function scoreRun(named: string, options: Options, io: Io): Promise<Cell[]> {
+  const rules = await rulesNamed(text(options, "rules") ?? "strict", io);
+  const datasetFile = text(options, "dataset");
+  const dataset = datasetFile === undefined ? null : await datasetOf(datasetFile, io);
+  const corpus = await corpusOf(options, rules.engine === "seed", io);
+  const stored = await openStoredRun(await locateRun(named, runsFolder(options, io), io.cwd), options, io);
+  const cells: Cell[] = [];
+  try {
+    for (const cell of stored.cells) {
+      let one: StoredCell = dataset === null ? cell : withDataset(cell, dataset.dataset, dataset.bad);
+      if (corpus !== null) one = withCorpus(one, corpus);
+      if (text(options, "backend") !== undefined) one = ofBackend(one, text(options, "backend") ?? "", named);
+      if (options["only-answered"] === true || options.onlyAnswered === true) {
+        one = { ...one, facts: { ...one.facts, only_answered: true } };
+      }
+      const lost = listLost([one]);
+      for (const note of lost) io.stderr(`note: ${note}\n`);
+      one = { ...one, facts: { ...one.facts, warnings: [...one.facts.warnings, ...lost] } };
+      const measures = measuresOf(options, cell.before?.meta.measures ?? DEFAULT_MEASURES);
+      const scored = await scoreCell(one, rules, measures);
+      cells.push(summarisedCell(cell.label, scored, measures, bootstrapOf(options, cell.bootstrap)));
+    }
+  } finally {
+    await stored.close();
+  }
+  for (const note of stored.notes) io.stderr(`note: ${note}\n`);
+  return cells;
+}
+
+function ofBackend(cell: StoredCell, wanted: string, file: string): StoredCell {
+  const { answers, backend } = ofOneBackend(cell.answers, wanted, file);
+  return { ...cell, answers, facts: { ...cell.facts, backend } };
+}
+
+async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> {
+  const bootstrap = bootstrapOf(options);
+  const measures = measuresOf(options, DEFAULT_MEASURES);
+  const rules = await rulesNamed(text(options, "rules") ?? "strict", io);
+
+  const { dataset, bad: badCases } = await datasetOf(text(options, "dataset") ?? "", io);
+  const given = await answersOf(file, dataset, io);
+  const { backend, answers } = ofOneBackend(given.answers, text(options, "backend"), file);
+  const corpus = await corpusOf(options, rules.engine === "seed", io);
+  const scored = scoreAnswers({
     dataset,
     answers,
     settings: { rules, measures, corpus: corpus?.files ?? null, backend },
@@ -73,80 +156,10 @@ async function score(args: readonly string[], options: Options, io: Io): Promise
     leftOut: [...badCases, ...given.bad],
     warnings: given.notes,
   });
-  for (const { what, count, examples } of meta.left_out.slice(badCases.length + given.bad.length)) {
-    io.stderr(`${answersFile}: ${count} ${what}: ${examples.map(visible).join(", ")}${count > examples.length ? ", ..." : ""}\n`);
+  for (const { what, count, examples } of scored.meta.left_out.slice(badCases.length + given.bad.length)) {
+    io.stderr(`${file}: ${count} ${what}: ${examples.map(visible).join(", ")}${count > examples.length ? ", ..." : ""}\n`);
   }
-  const rows = intervalRows(viewsOf(cases, meta), measures, bootstrap, rules.engine);
-  const summary = summarise(cases, meta, measures, { settings: bootstrap, rows });
-  if (options.json === true) {
-    const report = reportJson({ label: backend, meta, cases, summary }, { generatedAt: null, datasetFile });
-    io.stdout(`${JSON.stringify(report, null, 2)}\n`);
-  } else {
-    io.stdout(renderTable({ [backend]: summary }, io.terminal));
-  }
-  return EXIT.done;
-}
-
-/** The last one given counts; cac hands dashed names on in camel case as well. */
-function text(options: Options, name: string): string | undefined {
-  const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const value = options[name] ?? options[camel];
-  const last = Array.isArray(value) ? value.at(-1) : value;
-  if (last === true) throw new UsageError(`--${name} needs a value`);
-  return typeof last === "string" ? last : undefined;
-}
-
-function whole(options: Options, name: string, least: number, fallback: number): number {
-  const given = text(options, name);
-  if (given === undefined) return fallback;
-  const value = Number(given);
-  if (!/^\d+$/.test(given) || !Number.isSafeInteger(value) || value < least) {
-    throw new UsageError(`--${name} must be a whole number, ${least} or more, and is "${given}"`);
-  }
-  return value;
-}
-
-function bootstrapOf(options: Options): BootstrapSettings {
-  return {
-    ...DEFAULT_BOOTSTRAP,
-    samples: whole(options, "samples", 1, DEFAULT_BOOTSTRAP.samples),
-    seed: whole(options, "seed", 0, DEFAULT_BOOTSTRAP.seed),
-  };
-}
-
-function measuresOf(options: Options): readonly Measure[] {
-  const parsed = parseMeasures(text(options, "measures") ?? DEFAULT_MEASURES);
-  if (parsed.ok) return parsed.value;
-  const mistakes = parsed.error.map(({ message, suggestion }) =>
-    suggestion === undefined ? message : `${message}; ${suggestion}`,
-  );
-  throw new UsageError(mistakes.map((mistake) => `--measures: ${mistake}`).join("\n"));
-}
-
-async function rulesOf(options: Options, io: Io): Promise<RuleSet> {
-  const rules = await resolveRules(text(options, "rules") ?? "strict", io.cwd);
-  if (!rules.ok) throw new UsageError(rules.error);
-  return rules.value;
-}
-
-async function fileText(file: string, io: Io): Promise<string> {
-  try {
-    return await readFile(resolve(io.cwd, file), "utf8");
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : (code ?? String(error));
-    throw new UsageError(`${file} can't be read: ${why}`);
-  }
-}
-
-async function datasetOf(file: string, io: Io): Promise<{ dataset: Dataset; bad: LeftOut[] }> {
-  const read = readDataset(await fileText(file, io), file);
-  if (!read.ok) throw new UsageError(renderDiagnostic(read.error));
-  const { dataset, bad } = read.value;
-  const lines = bad.map(({ record, what }) => `record ${record}: ${what}`);
-  for (const line of lines) io.stderr(`${file}: ${visible(line)}\n`);
-  if (dataset.cases.length === 0) throw new UsageError(`${file} holds no usable case`);
-  return { dataset, bad: leftOut("records of the data set that are no cases", lines) };
+  return summarisedCell(backend, scored, measures, bootstrap);
 }
 
 async function answersOf(
@@ -183,20 +196,4 @@ function ofOneBackend(
     throw new UsageError(`${file} has no answers of the backend "${backend}"; it has ${names.join(", ")}`);
   }
   return { backend, answers: answers.filter((answer) => answer.backend === backend) };
-}
-
-async function corpusOf(
-  folder: string | undefined,
-  rules: RuleSet,
-  io: Io,
-): Promise<{ files: CorpusFiles; facts: NonNullable<ScoreMeta["corpus"]> } | null> {
-  if (folder === undefined) return null;
-  const list = await corpusPaths(folder, io.cwd, rules.engine === "seed");
-  if (!list.ok) throw new UsageError(`--corpus: ${list.error}`);
-  const { paths } = list.value;
-  if (paths.length === 0) throw new UsageError(`--corpus: ${folder} holds no file`);
-  return {
-    files: corpusFiles(list.value),
-    facts: { digest: digestJson(paths), source: folder, revision: null, files: paths.length, trees: 1 },
-  };
 }

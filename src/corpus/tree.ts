@@ -187,9 +187,13 @@ export async function readRegularFile(path: string): Promise<Uint8Array | null> 
   }
 }
 
-/** The absolute prefixes under which an answer may name files of the tree, in the system's spelling and with `/`. */
+/**
+ * The prefixes under which an answer may name files of the tree: the copy's folder here, in the system's spelling and with `/`, and the end of
+ * it that is the same in every cache, so that an answer that was given on another machine scores the same.
+ */
 export function treeRoots(tree: Pick<Tree, "files">, store: Pick<TreeStore, "cacheFolder">): string[] {
   const folder = treeFolder(tree, store);
   const posix = folder.split(sep).join("/");
-  return folder === posix ? [folder] : [folder, posix];
+  const anywhere = `trees/${treeDigest(tree)}`;
+  return folder === posix ? [folder, anywhere] : [folder, posix, anywhere];
 }

@@ -5,9 +5,11 @@
  * of work are, which parts determine each unit's output, and how to do one unit. Everything else (looking up, storing, retrying,
  * streaming, counting, stopping, explaining) is the engine's.
  */
+import type { Finding } from "../base/finding.js";
 import type { Digest, Json } from "../base/json.js";
 import type { KeyPart } from "../cache/key.js";
 import type { StageKindInfo } from "../pipeline/model.js";
+import type { Budget, Expected } from "./budget.js";
 
 /** A record that flows out of a stage. `value` must be plain JSON (members with value `undefined` are dropped). */
 export interface OutItem {
@@ -53,12 +55,25 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A person at a terminal, or a pipe in their place. */
+export interface PersonTerminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: (text: string) => void;
+  readonly isTTY: boolean;
+  /** Nothing else is drawn on the terminal until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
 /** The outside world and the cache, handed to every function of a stage kind. */
 export interface StageTools {
   readonly clock: Clock;
   /** Uniform in [0, 1); for back-off jitter only, never for results. */
   readonly random: () => number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where a person is asked; absent where nobody is there. */
+  readonly terminal?: PersonTerminal;
+  /** Of the programs at work (`bench`, `node`): for reports, never for keys. */
+  readonly versions?: Readonly<Record<string, string>>;
   /** Absolute folder of the pipeline file: relative paths in `with:` are relative to it. */
   readonly baseFolder: string;
   /** Absolute project root. */
@@ -127,8 +142,15 @@ export type UnitOutcome =
       /** What happened, where, what to do. No secrets. */
       readonly message: string;
       readonly items?: readonly OutItem[];
-      /** Worth another attempt in this run; `after` = seconds to wait at least. */
-      readonly retry?: { readonly after?: number };
+      /**
+       * Worth another attempt in this run; `after` = seconds to wait at least. `limited`: the server says that too much is asked of it at
+       * once; a wait beyond `maxWait` then stops the resource.
+       */
+      readonly retry?: { readonly after?: number; readonly limited?: boolean };
+      /** What it cost all the same. */
+      readonly cost?: { readonly usd?: number; readonly tokens?: number };
+      /** False: the system was not asked at all, so this says nothing of it. */
+      readonly asked?: boolean;
     }
   | {
       /** Nothing more can be done now (limit beyond `maxWait`, budget spent): the run keeps what it has and exits 75. */
@@ -137,6 +159,13 @@ export type UnitOutcome =
       /** Epoch milliseconds from which the same command goes on; null = unknown. */
       readonly resumeAt: number | null;
     };
+
+/** The outside world of a look around. */
+export interface DoctorTools extends Pick<StageTools, "env" | "baseFolder" | "cacheFolder" | "offline"> {
+  readonly sleep: Clock["sleep"];
+  /** Aborts when the person gives up or the check has taken too long. */
+  readonly signal: AbortSignal;
+}
 
 interface StageKindCommon<C> extends StageKindInfo {
   /** Raised when the same inputs and configuration would give another output. */
@@ -148,10 +177,15 @@ interface StageKindCommon<C> extends StageKindInfo {
   readonly keyConfig?: (config: C) => unknown;
   /** Parts that the configuration only names: digest of a file that is read, a tool's version. Runs before anything else; cheap. */
   readonly identify?: (config: C, tools: StageTools) => Promise<readonly KeyPart[]>;
-  /** What its units use up; units of all stages with the same resource share its concurrency. */
-  readonly resource?: (config: C) => { readonly name: string; readonly concurrency: number } | null;
+  /**
+   * What its units use up; units of all stages with the same resource share its concurrency. `adaptive`: it begins with one at a time and
+   * follows what the server takes.
+   */
+  readonly resource?: (config: C) => { readonly name: string; readonly concurrency: number; readonly adaptive?: boolean } | null;
   /** Its units were paid for (answers) or cost requests: `gc` never drops them unless told, and two processes never do one twice. */
   readonly precious: boolean;
+  /** What `bench doctor` says of a stage before it is run: is what it needs there? Sends nothing that costs money. */
+  readonly doctor?: (config: C, environment: DoctorTools) => Promise<readonly Finding[]>;
   /** `--items` and `--sample` choose among its output. */
   readonly selectable?: boolean;
 }
@@ -179,6 +213,12 @@ export interface ItemStageKind<C = unknown, P = unknown> extends StageKindCommon
   /** Chooses among a unit's items on the way out, hit or not (a source's limit). Units of a chain come in order. */
   readonly emit?: (prepared: P, unit: Unit, items: readonly ItemRef[]) => readonly ItemRef[];
   readonly execute: (prepared: P, unit: Unit, tools: StageTools, signal: AbortSignal) => Promise<UnitOutcome>;
+  /** What its units may spend in one run, over all cells of a stage; null = no bound. Beyond it the run stops and can be resumed. */
+  readonly budget?: (config: C) => Budget | null;
+  /** So many failed attempts in a row, and it pauses and at last stops asking; null = never. */
+  readonly breaker?: (config: C) => number | null;
+  /** About what a unit will cost; null = nothing but what its outcome says. Does no paid work. */
+  readonly estimate?: (prepared: P, unit: Unit) => Promise<Expected | null>;
   /** Facts about the whole output (part of its digest), from what went out. All inputs are complete now, `over` included. */
   readonly finish?: (prepared: P, items: readonly ItemRef[], tools: StageTools, inputs: StageInputs) => Promise<Json>;
   /** Frees what `prepare` opened. */
@@ -192,6 +232,8 @@ export interface OutFile {
   /** `{timestamp}` is replaced (run's time for `run`, time of making for `mined`): `20261130T221500Z`. */
   readonly name: string;
   readonly text: string;
+  /** `{timestamp}` is replaced in the text too: for a file that names others. */
+  readonly fill?: boolean;
 }
 
 export interface WholeResult {

@@ -1,7 +1,7 @@
 /** Files for people: stored in the cache like everything else, and written where people look, on execution and on a hit alike. */
-import { stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Digest } from "../base/json.js";
+import { type Digest, digestBytes } from "../base/json.js";
 import type { RunContext } from "./context.js";
 import type { OutFile } from "./contract.js";
 import { writeAtomically } from "./record.js";
@@ -10,11 +10,17 @@ export interface StoredFile {
   readonly root: "run" | "mined";
   readonly name: string;
   readonly text: Digest;
+  readonly fill?: boolean | undefined;
 }
 
 export async function storeFiles(context: RunContext, files: readonly OutFile[]): Promise<StoredFile[]> {
   return Promise.all(
-    files.map(async ({ root, name, text }) => ({ root, name, text: await context.cache.putBytes(Buffer.from(text, "utf8")) })),
+    files.map(async ({ root, name, text, fill }) => ({
+      root,
+      name,
+      text: await context.cache.putBytes(Buffer.from(text, "utf8")),
+      ...(fill === true ? { fill } : {}),
+    })),
   );
 }
 
@@ -28,24 +34,48 @@ export function timestamp(milliseconds: number): string {
 
 /** `madeAt`: when the stage was executed (its `mined` files keep that time in their name). */
 export async function materialise(context: RunContext, files: readonly StoredFile[], madeAt: number): Promise<void> {
-  const { options, cache } = context;
+  const { options } = context;
   for (const file of files) {
     const time = timestamp(file.root === "run" ? options.startedAt : madeAt);
-    const path = join(
-      file.root === "run" ? options.runFolder : options.minedFolder,
-      safeName(file.name.replaceAll("{timestamp}", time)),
-    );
-    // The same mined file from an earlier run is left alone: its content is that of its time.
-    const there = file.root === "mined" && (await stat(path).catch(() => null))?.isFile() === true;
-    if (!there) {
-      const [bytes] = await cache.getBytes([file.text]);
-      await writeAtomically(path, Buffer.from(bytes ?? []).toString("utf8"));
-    }
+    const name = safeName(file.name.replaceAll("{timestamp}", time));
+    const path =
+      file.root === "run"
+        ? await writeRunFile(context, file, name)
+        : await writeMinedFile(context, file, options.minedFolder, name);
     if (!context.files.has(path)) {
       context.files.add(path);
       context.events({ type: "file", path });
     }
   }
+}
+
+async function writeRunFile(context: RunContext, file: StoredFile, name: string): Promise<string> {
+  const path = join(context.options.runFolder, name);
+  const text = await textOf(context, file);
+  await writeAtomically(path, file.fill === true ? text.replaceAll("{timestamp}", timestamp(context.options.startedAt)) : text);
+  return path;
+}
+
+/**
+ * The same mined file from an earlier run is left alone: its content is that of its time. Another content of the same second (mined by
+ * another rule, or edited by hand since) is never overwritten: the new one is written under the next free name.
+ */
+async function writeMinedFile(context: RunContext, file: StoredFile, folder: string, name: string): Promise<string> {
+  const dot = name.lastIndexOf(".");
+  for (let attempt = 1; ; attempt++) {
+    const path = join(folder, attempt === 1 ? name : `${name.slice(0, dot)}-${attempt}${name.slice(dot)}`);
+    const there = await readFile(path).catch(() => null);
+    if (there === null) {
+      await writeAtomically(path, await textOf(context, file));
+      return path;
+    }
+    if (digestBytes(there) === file.text) return path;
+  }
+}
+
+async function textOf(context: RunContext, file: StoredFile): Promise<string> {
+  const [bytes] = await context.cache.getBytes([file.text]);
+  return Buffer.from(bytes ?? []).toString("utf8");
 }
 
 /** Names come from project names and labels: no separators, no leading dot, nothing that a file system minds. */

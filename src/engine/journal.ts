@@ -18,7 +18,8 @@ export function openJournal(
   const log = pino(
     {
       base: null,
-      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      // pino puts the time behind the level with a comma of the timestamp's own; there is no level here, so there must be no comma either.
+      timestamp: () => `"time":"${new Date(now()).toISOString()}"`,
       formatters: { level: () => ({}) },
     },
     { write: (line: string) => file.write(redact(line)) },

@@ -11,12 +11,15 @@ import { keyParts } from "../cache/actions.js";
 import { CacheBroken, DamagedEntry } from "../cache/errors.js";
 import { type KeyPart, keyDifferences, keyDigest, type PartDifference } from "../cache/key.js";
 import type { StageNode } from "../pipeline/model.js";
+import type { Budget } from "./budget.js";
 import type { NodeOutput } from "./channel.js";
 import type { RunContext } from "./context.js";
 import { type ItemRef, type ItemStageKind, type StageKind, StageProblem, type Unit } from "./contract.js";
+import { asInput, loadInputs } from "./inputs.js";
 import { type NodeInput, sharedParts, stageParts, unitKey } from "./keys.js";
-import { asInput, isUsable, loadInputs, type OpenNode, openNode, outputOf } from "./node-run.js";
+import { type OpenNode, openNode } from "./open-node.js";
 import type { RunRecord } from "./record.js";
+import { isUsable, outputOf } from "./rows.js";
 
 export interface NodePlan {
   readonly id: string;
@@ -30,6 +33,17 @@ export interface NodePlan {
   /** Why it is no hit: the first difference to the last run, or what else makes it run. */
   readonly reason: string | null;
   readonly precious: boolean;
+  /** About what the misses will use; null where they cost nothing that can be told before, or are unknown. */
+  readonly estimate: PlanEstimate | null;
+}
+
+export interface PlanEstimate {
+  readonly queries: number;
+  /** null = unknown, also where only one query's is. */
+  readonly tokens: number | null;
+  readonly usd: number | null;
+  /** What the stage may spend in one run. */
+  readonly budget: Budget | null;
 }
 
 export interface KeyExplanation {
@@ -42,6 +56,8 @@ export interface KeyExplanation {
   readonly last: { readonly run: string; readonly key: string; readonly differences: readonly PartDifference[] } | null;
   /** Why parts are unknown. */
   readonly unknown: string | null;
+  /** The units are known and the item is none of them. */
+  readonly noSuchItem: boolean;
 }
 
 /** Earlier runs of the same pipeline, newest first. */
@@ -62,6 +78,7 @@ interface UnitsPlan {
   readonly shared: readonly KeyPart[];
   readonly known: readonly { readonly unit: Unit; readonly key: Digest; readonly hit: boolean }[];
   readonly complete: boolean;
+  readonly estimate: PlanEstimate | null;
 }
 
 export async function planRun(context: RunContext, history: History): Promise<NodePlan[]> {
@@ -78,7 +95,7 @@ export async function explainKey(
   const walked = await walk(context, history, nodeId);
   const found = walked.find(({ plan }) => plan.id === nodeId);
   if (found === undefined) throw new Error(`no node ${nodeId}`);
-  const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null };
+  const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null, noSuchItem: false };
   if (found.open === null) return { ...blank, unknown: found.plan.reason };
   if (found.parts === null) {
     const waiting = walked
@@ -100,6 +117,7 @@ export async function explainKey(
           ? null
           : { run: before.run, key: before.key, differences: keyDifferences(keyParts(before.row.parts), found.parts) },
       unknown: null,
+      noSuchItem: false,
     };
   }
   const units =
@@ -119,6 +137,7 @@ export async function explainKey(
     const some = units.known.slice(0, 5).map((entry) => entry.unit.id);
     return {
       ...blank,
+      noSuchItem: true,
       unknown: `no such item; there are ${units.known.length}${some.length > 0 ? `: ${some.join(", ")}${units.known.length > 5 ? ", ..." : ""}` : ""}`,
     };
   }
@@ -132,6 +151,7 @@ export async function explainKey(
     parts,
     last: before === null ? null : { run: before.run, key: before.key, differences: keyDifferences(before.parts, parts) },
     unknown: null,
+    noSuchItem: false,
   };
 }
 
@@ -161,6 +181,7 @@ function impossible(context: RunContext, node: StageNode, message: string): Walk
     misses: null,
     reason: `can't run: ${message}`,
     precious: kind.precious,
+    estimate: null,
   };
   return { plan, node, open: null, parts: null, inputs: null, output: null, units: null };
 }
@@ -172,10 +193,11 @@ async function walkNode(
   before: ReadonlyMap<string, Walked>,
 ): Promise<Walked> {
   const open = await openNode(context, node);
-  const make = (plan: Omit<NodePlan, "id" | "uses" | "precious">): NodePlan => ({
+  const make = (plan: Omit<NodePlan, "id" | "uses" | "precious" | "estimate"> & Partial<NodePlan>): NodePlan => ({
     id: node.id,
     uses: node.kind,
     precious: open.kind.precious,
+    estimate: null,
     ...plan,
   });
   const nothing = { units: null, hits: null, misses: null };
@@ -231,7 +253,8 @@ async function walkNode(
   const units = await unitsOf(context, open, inputs);
   const hits = units.known.filter(({ hit }) => hit).length;
   const misses = units.known.length - hits;
-  const plan = make({ state: "run", units: units.complete ? units.known.length : null, hits, misses, reason });
+  const { complete, known, estimate } = units;
+  const plan = make({ state: "run", units: complete ? known.length : null, hits, misses, reason, estimate });
   return { plan, node, open, parts, inputs, output: null, units };
 }
 
@@ -261,7 +284,8 @@ async function unitsOf(context: RunContext, open: OpenNode, inputs: readonly Nod
           for (const unit of kind.units?.(prepared, ref, values[index]) ?? []) if (!units.has(unit.id)) units.set(unit.id, unit);
         });
       }
-      return { shared, known: await lookUp(context, open.node, shared, [...units.values()]), complete: true };
+      const known = await lookUp(context, open.node, shared, [...units.values()]);
+      return { shared, known, complete: true, estimate: await estimateOf(open, kind, prepared, known) };
     }
     const known: { unit: Unit; key: Digest; hit: boolean }[] = [];
     let complete = true;
@@ -284,10 +308,29 @@ async function unitsOf(context: RunContext, open: OpenNode, inputs: readonly Nod
         if (next !== null) wave.push(next);
       }
     }
-    return { shared, known, complete };
+    return { shared, known, complete, estimate: null };
   } finally {
     await kind.close?.(prepared);
   }
+}
+
+async function estimateOf(
+  open: OpenNode,
+  kind: ItemStageKind<unknown, unknown>,
+  prepared: unknown,
+  known: readonly { readonly unit: Unit; readonly hit: boolean }[],
+): Promise<PlanEstimate | null> {
+  const misses = known.filter(({ hit }) => !hit);
+  if (kind.estimate === undefined || misses.length === 0) return null;
+  let tokens: number | null = 0;
+  let usd: number | null = 0;
+  for (const { unit } of misses) {
+    const expected = await kind.estimate(prepared, unit);
+    if (expected === null) return null;
+    tokens = tokens === null || expected.tokens === null ? null : tokens + expected.tokens;
+    usd = usd === null || expected.usd === null ? null : usd + expected.usd;
+  }
+  return { queries: misses.length, tokens, usd, budget: kind.budget?.(open.node.config) ?? null };
 }
 
 async function lookUp(context: RunContext, node: StageNode, shared: readonly KeyPart[], units: readonly Unit[]) {

@@ -2,17 +2,21 @@
  * What a run leaves for people and for later commands: `run.json` in the run's folder (kept up to date while it runs) and the lock file
  * beside the pipeline, with the digests of what was used.
  */
-import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import { isAlive, processStart } from "../cache/claims.js";
+import { makeFolder } from "../cache/make-folder.js";
 
 const nodeRecord = z.object({
   id: z.string(),
   name: z.string(),
   uses: z.string(),
   label: z.string().nullable(),
+  /** Ids of the nodes that it needs, and the type of what it gives: enough to find answers, data set and trees of a score without the pipeline. */
+  needs: z.array(z.string()).default([]),
+  produces: z.string().default(""),
   state: z.string(),
   /** Key and output digest of the stage as a whole; null while unknown. */
   key: z.string().nullable(),
@@ -61,10 +65,15 @@ export function effectiveState(record: RunRecord): RunRecord["state"] | "killed"
 }
 
 export async function writeAtomically(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, text);
-  await rename(temporary, path);
+  try {
+    await writeFile(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
 }
 
 export async function writeRunRecord(folder: string, record: RunRecord): Promise<void> {

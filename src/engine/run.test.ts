@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type EngineRig, engineRig } from "../../test/rigs/engine-rig.js";
 import type { Json } from "../base/json.js";
-import { verifyCache } from "../cache/maintain.js";
+import { verifyCache } from "../cache/verify.js";
 
 let rig: EngineRig;
 beforeEach(async () => {
@@ -160,7 +160,7 @@ describe("damage", () => {
       const cache = await rig.cache();
       await cache.tables.objects.sql("UPDATE objects SET value = ? WHERE key = ?", Buffer.from([0, 1, 2, 3]), key);
       const seen = rig.warnings.length;
-      const verified = await verifyCache(cache, null, false);
+      const verified = await verifyCache(cache, [], false);
       expect(verified.damaged.length).toBeGreaterThan(0);
       const result = await rig.run();
       expect(result.exit).toBe(0);
@@ -174,7 +174,7 @@ describe("damage", () => {
       expect(await reportText(forced)).toBe(expected);
       cache.damaged.clear();
     }
-    expect((await verifyCache(await rig.cache(), null, false)).damaged).toEqual([]);
+    expect((await verifyCache(await rig.cache(), [], false)).damaged).toEqual([]);
   });
 
   test("every row damaged in turn", async () => {

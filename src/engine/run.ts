@@ -8,14 +8,17 @@ import type { Cache } from "../cache/cache.js";
 import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
 import { KEY_SCHEME } from "../cache/key.js";
 import type { PipelineGraph } from "../pipeline/model.js";
+import type { Spent } from "./budget.js";
 import { Channel } from "./channel.js";
 import type { RunContext, RunOptions, World } from "./context.js";
-import type { StageKind, StageOutput } from "./contract.js";
+import { type StageKind, type StageOutput, StageProblem } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
-import { outputOf, runNode } from "./node-run.js";
+import { runNode } from "./node-run.js";
+import { type OpenNode, openNode } from "./open-node.js";
 import { type LockFile, lockPath, type RunRecord, thisProcess, writeAtomically, writeRunRecord } from "./record.js";
 import { redactor } from "./redact.js";
 import { Resources } from "./resources.js";
+import { outputOf } from "./rows.js";
 
 /** Each restart removes at least one damaged entry; more than this many means that something keeps damaging them. */
 const MOST_RESTARTS = 8;
@@ -46,6 +49,8 @@ export interface RunResult {
   /** Why it stopped or failed as a whole. */
   readonly message: string | null;
   readonly warnings: readonly string[];
+  /** What was spent in this run (nothing that came from the cache), by stage; only stages that asked for something. */
+  readonly spent: Readonly<Record<string, Spent>>;
   /** Output of a node, read from the cache. */
   readonly output: (nodeId: string) => Promise<StageOutput> | null;
 }
@@ -57,6 +62,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
   const finished: RunContext["finished"] = new Map();
   const files = new Set<string>();
   const warnings: string[] = [];
+  const needs = new Map(graph.nodes.map((node) => [node.id, [...node.needs]]));
   const redact = redactor(graph.secrets);
   const events: EventSink = (event) => {
     if (event.type === "warning" && !warnings.includes(event.message)) warnings.push(event.message);
@@ -91,6 +97,8 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
         name: node.stage,
         uses: node.kind,
         label: node.label,
+        needs: needs.get(node.id) ?? [],
+        produces: request.kinds.get(node.kind)?.produces ?? "",
         state: node.state,
         key: done?.key ?? null,
         output: done?.row.output ?? null,
@@ -121,6 +129,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
     return saving;
   };
 
+  const opened = new Map<string, OpenNode>();
   let started = false;
   let verifyHits = false;
   let lost: Digest[] = [];
@@ -151,8 +160,16 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
       finished,
       files,
       outputs: new Map(),
+      opened,
       redact,
+      versions: { bench: request.version, node: process.version },
     };
+    if (attempt === 0) {
+      const mistakes = await openAll(context, opened);
+      if (mistakes.length > 0) {
+        return nothingRun(mistakes.map(redact), [...progress.values()], counts, warnings);
+      }
+    }
     const problem = await attemptOnce(context);
     if (problem === null) break;
     if (problem instanceof CacheUnwritable) {
@@ -177,7 +194,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
 
   const nodes = [...progress.values()];
   const states = new Set(nodes.map(({ state }) => state));
-  const stops = [...(context?.resources.stopped.values() ?? [])];
+  const stops = context?.resources.stops ?? [];
   let state: RunRecord["state"];
   let exit: number;
   if (signal.aborted) [state, exit] = ["interrupted", 130];
@@ -194,7 +211,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
 
   events({ type: "run-finished", state });
   await saveRecord({ state, exit });
-  if (request.lock && exit === 0) await saveLock(graph, finished, warnings, redact);
+  if (request.lock && exit === 0) await saveLock(graph, finished, events, redact);
   const done = context;
   return {
     state,
@@ -205,12 +222,60 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
     resumeAt,
     message,
     warnings,
+    spent: spentOf(done),
     output: (id) => {
       const loaded = done?.outputs.get(id);
       if (loaded !== undefined) return loaded.load();
       const row = finished.get(id)?.row;
       return row === undefined || done === undefined ? null : outputOf(done, row).load();
     },
+  };
+}
+
+function spentOf(context: RunContext | undefined): Record<string, Spent> {
+  const ledgers = [...(context?.resources.ledgers ?? [])];
+  return Object.fromEntries(
+    ledgers.map(([stage, ledger]) => [stage, ledger.spent] as const).filter(([, { queries }]) => queries > 0),
+  );
+}
+
+/**
+ * Opens every node before any runs: a rule file with a mistake or a data set that is not there must not be found after a night of paid
+ * questions. All of them are reported, each once however many cells share it. Damage met here is the attempt's to find again.
+ */
+async function openAll(context: RunContext, opened: Map<string, OpenNode>): Promise<string[]> {
+  const mistakes = new Map<string, string>();
+  for (const node of context.graph.nodes) {
+    if (context.options.skipped.has(node.id)) continue;
+    try {
+      opened.set(node.id, await openNode(context, node));
+    } catch (error) {
+      if (error instanceof StageProblem) {
+        if (!mistakes.has(error.message)) mistakes.set(error.message, `${node.stage} (line ${node.line}): ${error.message}`);
+      } else if (!(error instanceof DamagedEntry || error instanceof CacheBroken || error instanceof CacheUnwritable))
+        throw error;
+    }
+  }
+  return [...mistakes.values()];
+}
+
+function nothingRun(
+  mistakes: readonly string[],
+  nodes: readonly NodeProgress[],
+  counts: Readonly<Record<string, number>>,
+  warnings: readonly string[],
+): RunResult {
+  return {
+    state: "failed",
+    exit: 2,
+    nodes,
+    counts,
+    spent: {},
+    files: [],
+    resumeAt: null,
+    message: mistakes.join("\n"),
+    warnings,
+    output: () => null,
   };
 }
 
@@ -270,7 +335,7 @@ function freshProgress(graph: PipelineGraph): Map<string, NodeProgress> {
 async function saveLock(
   graph: PipelineGraph,
   finished: RunContext["finished"],
-  warnings: string[],
+  events: EventSink,
   redact: (text: string) => string,
 ): Promise<void> {
   const lock: LockFile = {
@@ -291,6 +356,7 @@ async function saveLock(
   try {
     await writeAtomically(path, redact(`${JSON.stringify(lock, null, 2)}\n`));
   } catch (error) {
-    warnings.push(`the lock file ${path} could not be written: ${error instanceof Error ? error.message : String(error)}`);
+    const why = error instanceof Error ? error.message : String(error);
+    events({ type: "warning", message: `the lock file ${path} could not be written: ${why}` });
   }
 }

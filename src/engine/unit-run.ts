@@ -12,6 +12,7 @@ import { type RunContext, writer } from "./context.js";
 import type { ItemRef, ItemStageKind, OutItem, StageTools, Unit, UnitOutcome } from "./contract.js";
 import type { NodeProgress } from "./events.js";
 import { asPairs } from "./keys.js";
+import { restraintsOf, scopeOf, takeTurn } from "./turn.js";
 
 /** How long a unit that was told to stop may take before it is left alone. */
 const GRACE_MS = 600;
@@ -33,6 +34,10 @@ export interface UnitWork {
   readonly progress: NodeProgress;
   readonly shared: Digest;
   readonly resource: string;
+  /** Attempts at once, at most. */
+  readonly concurrency: number;
+  /** The resource begins with one attempt at a time and follows what its server takes. */
+  readonly adaptive: boolean;
   /** Whether a stored row may be used (freshness, --force, intact bytes). */
   readonly usable: (row: UnitRow) => Promise<boolean>;
 }
@@ -43,7 +48,7 @@ export function refsOf(row: UnitRow): ItemRef[] {
 
 function stopping(work: UnitWork): boolean {
   const { context } = work;
-  return context.signal.aborted || context.restart.wanted || context.resources.stopped.has(work.resource);
+  return context.signal.aborted || context.restart.wanted || context.resources.stopped(scopeOf(work)) !== undefined;
 }
 
 export async function runUnit(work: UnitWork, unit: Unit, key: Digest): Promise<UnitResult> {
@@ -85,22 +90,46 @@ async function execute(work: UnitWork, unit: Unit, key: Digest): Promise<UnitRes
   const { clock, random } = context.world;
   const attempts = node.common.retry + 1;
   for (let attempt = 1; ; attempt++) {
-    if (stopping(work)) return { type: "not-run" };
+    const turn = stopping(work) ? null : await takeTurn(work, unit, () => stopping(work));
+    if (turn === null) return { type: "not-run" };
     const began = clock.now();
-    const outcome = await attemptOnce(work, unit);
+    let outcome: UnitOutcome | "aborted";
+    try {
+      outcome = await attemptOnce(work, unit);
+    } catch (error) {
+      turn.end(null);
+      throw error;
+    }
+    turn.end(outcome === "aborted" ? null : outcome);
     if (outcome === "aborted") return { type: "not-run" };
     const seconds = (clock.now() - began) / 1000;
 
     if (outcome.type === "done") return store(work, unit, key, outcome, seconds, began);
     if (outcome.type === "stop") {
-      context.resources.stopped.set(work.resource, { message: context.redact(outcome.message), resumeAt: outcome.resumeAt });
+      const { message, resumeAt } = outcome;
+      context.resources.stop("resource", scopeOf(work), { message: context.redact(message), resumeAt });
       return { type: "not-run" };
     }
 
     const message = context.redact(outcome.message);
     const wait = backoff(attempt, outcome.retry?.after, random());
+    if (outcome.retry?.limited === true && wait > context.options.maxWait) {
+      const asked = Math.ceil((outcome.retry.after ?? 0) / 60);
+      const why = `${message}. It wants a pause of ${asked} min, longer than --max-wait allows`;
+      context.resources.stop("resource", scopeOf(work), { message: why, resumeAt: clock.now() + wait });
+      return { type: "not-run" };
+    }
+    const { limit } = restraintsOf(context, work);
+    const everybody = limit !== null && outcome.retry?.limited === true;
+    if (everybody) {
+      // What one call was told holds for all.
+      const until = clock.now() + wait;
+      if (limit.pause(until)) context.events({ type: "waiting", resource: work.resource, until, why: message });
+    }
     if (outcome.retry !== undefined && attempt < attempts && wait <= context.options.maxWait) {
       context.events({ type: "retry", node: progress, unit: unit.id, attempt, wait: wait / 1000, message });
+      // The pause is waited for by whoever wants a place next.
+      if (everybody) continue;
       try {
         await clock.sleep(wait, context.signal);
       } catch {

@@ -23,7 +23,7 @@ export interface KeepOptions {
 }
 
 /** Units are stored for good; this only bridges a run that stopped and goes on. After that a kept answer serves for its ETag alone. */
-const BRIDGE = 12 * 60 * 60 * 1000;
+export const BRIDGE = 12 * 60 * 60 * 1000;
 
 interface Kept {
   readonly status: 200 | 404;

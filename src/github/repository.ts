@@ -36,6 +36,11 @@ export function parseRepository(typed: string): Result<RepositoryName, string> {
   return fromParts("github.com", parts, typed);
 }
 
+/** The repository without whatever else stood in what was typed (a password, a branch): what may be stored and shown. */
+export function repositoryAddress({ slug, enterpriseHost }: RepositoryName): string {
+  return enterpriseHost === null ? slug : `https://${enterpriseHost}/${slug}`;
+}
+
 function fromUrl(address: string, typed: string): Result<RepositoryName, string> {
   let url: URL;
   try {

@@ -7,6 +7,27 @@ import type { Entry } from "../answers/schema.js";
 export const MATCH_RUNGS = ["path", "suffix", "qualified-name", "simple-name", "letter-case", "seed"] as const;
 export type MatchRung = (typeof MATCH_RUNGS)[number];
 
+/** Ways of spelling a path that a rule set undoes before it looks the path up. */
+export const NORMALISATIONS = [
+  "separators",
+  "dot-segments",
+  "corpus-roots",
+  "leading-slash",
+  "git-prefixes",
+  "percent-encoding",
+] as const;
+export type Normalisation = (typeof NORMALISATIONS)[number];
+
+/** Paths that begin with `from` are also looked up as `to` and the rest. Both end in `/`, or are empty, or both are whole files. */
+export interface PathMapping {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Which name of a target that the fix renames counts: the one that the corpus has (`old`), the one after the fix, or either. */
+export const RENAME_RULES = ["old", "new", "either"] as const;
+export type RenameRule = (typeof RENAME_RULES)[number];
+
 export interface RuleSet {
   /** `strict`, `lenient`, `seed`, or the name that a user's YAML gives. */
   readonly name: string;
@@ -16,6 +37,22 @@ export interface RuleSet {
   readonly rungs: readonly Exclude<MatchRung, "seed">[];
   /** `seed` has a parser, denominators and a matcher of its own (the original program's). */
   readonly engine: "ladder" | "seed";
+  readonly normalise: ReadonlySet<Normalisation>;
+  /** With the dot, lower case: targets and predictions of other files are left out. null = every file counts. */
+  readonly extensions: readonly string[] | null;
+  /** Tried after the spelling as it stands, on predictions and on targets; the first that fits. */
+  readonly paths: readonly PathMapping[];
+  /** An inner class counts as the file of its outer one. */
+  readonly innerClasses: boolean;
+  readonly renames: RenameRule;
+  /** Outcomes (readings and statuses) whose answers are in no denominator; what is not listed and has no prediction counts as zero. */
+  readonly leaveOut: readonly string[];
+}
+
+/** A target as matching sees it. `names`: all paths that mean it, the canonical one first. */
+export interface WantedFile {
+  readonly path: string;
+  readonly names: readonly string[];
 }
 
 /** The files that a prediction may resolve to. Built once per tree (`matching/file-index.ts`), shared by its cases. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../answers/schema.js";
+import { NORMALISATIONS, type Normalisation, type RuleSet } from "./contract.js";
 import { buildFileIndex } from "./file-index.js";
 import { matchEntries } from "./match.js";
 import { builtInRules } from "./rules.js";
@@ -190,6 +191,90 @@ describe("entries", () => {
 
   test("targets given twice count once", () => {
     expect(matchEntries([], [MAIN, MAIN], index, strict).falseNegatives).toBe(1);
+  });
+});
+
+describe("a person's rules", () => {
+  const rules = (changes: Partial<RuleSet>): RuleSet => ({ ...lenient, name: "mine", ...changes });
+  const without = (...off: Normalisation[]) => rules({ normalise: new Set(NORMALISATIONS.filter((one) => !off.includes(one))) });
+
+  test("the order of rungs decides which one answers for an entry", () => {
+    const both = entry("org.shop.Cart", ORDER);
+    const resolve = (...rungs: RuleSet["rungs"]) => matchEntries([both], [MAIN], index, rules({ rungs })).predictions[0]?.path;
+    expect(resolve("path", "qualified-name")).toBe(ORDER);
+    expect(resolve("qualified-name", "path")).toBe(MAIN);
+  });
+
+  test.each<[Normalisation, string]>([
+    ["separators", MAIN.replaceAll("/", "\\")],
+    ["dot-segments", `./${MAIN}`],
+    ["corpus-roots", `${ROOT}/${MAIN}`],
+    ["leading-slash", `/${MAIN}`],
+    ["git-prefixes", `a/${MAIN}`],
+    ["percent-encoding", MAIN.replace("main", "m%61in")],
+  ])("without %s that spelling is another file", (normalisation, spelling) => {
+    expect(one(spelling, { ...without(normalisation), rungs: ["path"] })).toMatchObject({ path: null });
+    expect(one(spelling, { ...without(), rungs: ["path"] })).toMatchObject({ path: MAIN });
+  });
+
+  test("paths are mapped, after the spelling as it stands, on every path rung", () => {
+    const mapped = rules({ rungs: ["path", "suffix"], paths: [{ from: "old/java/", to: "src/main/java/" }] });
+    expect(one("old/java/org/shop/Cart.java", mapped)).toEqual({ path: MAIN, rung: "path", ambiguous: false });
+    expect(one("./old\\java\\org/shop/Cart.java:12", mapped)).toMatchObject({ path: MAIN });
+    expect(one("cold/java/org/shop/Cart.java", mapped)).toMatchObject({ path: null });
+    const prefixed = rules({ rungs: ["path"], paths: [{ from: "", to: "src/main/java/" }] });
+    expect(one("org/shop/Cart.java", prefixed)).toMatchObject({ path: MAIN });
+    expect(one("/org/shop/Nothing.java", prefixed)).toMatchObject({ path: null });
+    const folded = rules({ rungs: ["path", "letter-case"], paths: [{ from: "OLD/", to: "src/main/java/" }] });
+    expect(one("old/ORG/shop/cart.java", folded)).toMatchObject({ path: MAIN, rung: "letter-case" });
+  });
+
+  test.each(["org.shop.Cart$Line", "org.shop.Cart.Line", "Cart.Line", "org.shop.cart$Line.Inner", "ORG.shop.Cart.Line"])(
+    "without folding an inner class is no file: %s",
+    (spelling) => {
+      expect(one(spelling, rules({ innerClasses: false })).path).toBeNull();
+    },
+  );
+
+  test.each(["org.shop.Cart", "org.shop.Cart#add", "Cart.add", "org.shop.Cart.MAX_LINES", "pkg.pricing.discount.Rate.apply"])(
+    "without folding a class and its members are still their file: %s",
+    (spelling) => {
+      expect(one(spelling, rules({ innerClasses: false })).path).not.toBeNull();
+    },
+  );
+
+  test("with extensions, predictions of other files are in no list, wrong or not", () => {
+    const java = rules({ extensions: [".java"] });
+    const given = ["docs/Cart.md", "b/odd.txt", "README.md", "src/unknown.py:3", MAIN, "src/No.java", "Nowhere"].map((one) =>
+      entry(one),
+    );
+    const result = matchEntries(given, [MAIN], index, java);
+    expect(result.predictions.map(({ raw }) => raw)).toEqual([MAIN, "src/No.java", "Nowhere"]);
+    expect(result).toMatchObject({ truePositives: 1, falsePositives: 2, falseNegatives: 0 });
+  });
+
+  test("a target with two names is hit once by both of them", () => {
+    const moved = { path: ORDER, names: [ORDER, "src/main/java/org/shop/orders/Order.java"] };
+    const given = [entry("src/main/java/org/shop/orders/Order.java"), entry(ORDER), entry(MAIN)];
+    const result = matchEntries(given, [moved, MAIN], index, strict);
+    expect(result).toMatchObject({ truePositives: 2, falsePositives: 0, falseNegatives: 0, duplicates: 1 });
+    expect(result.predictions[0]).toMatchObject({ target: ORDER, rung: "path" });
+  });
+
+  test("a name that two targets claim is the one's whose own name it is", () => {
+    const result = matchEntries([entry(MAIN)], [{ path: ORDER, names: [ORDER, MAIN] }, MAIN], index, strict);
+    expect(result.predictions[0]?.target).toBe(MAIN);
+    expect(result.falseNegatives).toBe(1);
+  });
+
+  test("a relative root is taken off wherever it stands", () => {
+    const digest = "0123abcd".repeat(8);
+    const anywhere = buildFileIndex({ paths: FILES, roots: [`trees/${digest}`] });
+    for (const folder of ["/home/a/cache", "/other/machine", "C:\\bench\\cache"]) {
+      const spelling = `${folder}/trees/${digest}/${MAIN}`;
+      expect(matchEntries([entry(spelling)], [MAIN], anywhere, strict).truePositives).toBe(1);
+    }
+    expect(matchEntries([entry(`/x/trees/other/${MAIN}`)], [MAIN], anywhere, strict).truePositives).toBe(0);
   });
 });
 

@@ -4,7 +4,7 @@ import type { CommonOptions, StageKindInfo } from "./model.js";
 import { type Member, placeOf, type SourceNode } from "./tree.js";
 import { code, found } from "./words.js";
 
-const DEFAULT_OPTIONS: CommonOptions = {
+export const DEFAULT_OPTIONS: CommonOptions = {
   retry: 2,
   timeout: null,
   concurrency: null,

@@ -17,6 +17,7 @@ export interface TableOptions {
 const NARROWEST = 40;
 const GAP = 2;
 const FAILURES = ["timed_out", "rate_limited", "failed", "skipped"] as const;
+const FAILURES_AND_UNASKED: readonly string[] = [...FAILURES, "unasked"];
 
 /** Lines end with a line break each; empty for no summary. Insertion order of `summaries` is the order of the rows. */
 export function renderTable(summaries: Readonly<Record<string, Summary>>, options: TableOptions): string {
@@ -135,10 +136,18 @@ function notes(cells: readonly (readonly [string, Summary])[]): string[] {
       return `${scored} Below each value its ${percent(level)} interval: ${samples} resamples of the cases, seed ${seed}.`;
     }),
     ...each(({ repeats }) => (repeats > 1 ? `Up to ${repeats} answers per case, averaged first; outcomes count answers.` : null)),
-    ...each(({ failed, rules }) => {
+    ...each(({ failed, rules, left_out_by_rules: leftOut }) => {
       if (failed === 0) return null;
-      const how = rules === "seed" ? "left out, as the original does" : "counted as zero";
+      if (rules === "seed") return `${plural(failed, "case")} failed or had no answer: left out, as the original does.`;
+      const out = FAILURES_AND_UNASKED.reduce((sum, outcome) => sum + (leftOut[outcome] ?? 0), 0);
+      const how =
+        out === 0 ? "counted as zero" : out >= failed ? "left out by the rules" : `${out} left out by the rules, the others zero`;
       return `${plural(failed, "case")} failed or had no answer: ${how}.`;
+    }),
+    ...each(({ rules, left_out_by_rules: leftOut }) => {
+      const others = Object.entries(leftOut).filter(([outcome]) => !FAILURES_AND_UNASKED.includes(outcome));
+      if (rules === "seed" || others.length === 0) return null;
+      return `The rules leave out ${others.map(([outcome, n]) => `${plural(n, "case")} that ${n === 1 ? "is" : "are"} ${outcome}`).join(", ")}.`;
     }),
     ...each(({ without_target: without }) =>
       without === 0 ? null : `${plural(without, "case has", "cases have")} no target that counts: shown, not scored.`,

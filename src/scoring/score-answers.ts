@@ -1,8 +1,9 @@
-/** All answers of one backend against all cases: what `bench score` does without a pipeline. */
+/** All answers of one backend against all cases: what `bench score` and `bench rescore` do without a pipeline. */
 import type { Answer } from "../answers/schema.js";
 import { digestJson } from "../base/json.js";
 import { datasetDigest } from "../dataset/build.js";
-import type { Dataset } from "../dataset/schema.js";
+import type { Case, Dataset } from "../dataset/schema.js";
+import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
 import { type ScoreSettings, scoreCase } from "./score-case.js";
@@ -25,51 +26,66 @@ const EXAMPLES = 10;
 
 /** Cases come back in data-set order, those without an answer among them; answers to unknown cases are counted and named. */
 export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta; readonly cases: readonly ScoredCase[] } {
-  const { dataset, answers, settings } = request;
-  const { header, cases } = dataset;
-  const byId = new Map(cases.map((one) => [one.id, one]));
-  const items: ScoredCase[] = [];
-  const answered = new Set<string>();
-  const unknown = new Set<string>();
-  for (const answer of answers) {
-    const asked = byId.get(answer.id);
-    if (asked === undefined) unknown.add(answer.id);
-    else {
-      answered.add(asked.id);
-      items.push(scoreCase(asked, answer, settings));
-    }
-  }
-  const unasked = cases.filter(({ id }) => !answered.has(id)).map((asked) => scoreCase(asked, null, settings));
+  const { dataset, settings } = request;
+  const { asked, unknown } = answersByCase(dataset.cases, request.answers);
+  const items = asked.flatMap(({ item, answers }) => answers.map((answer) => scoreCase(item, answer, settings)));
+  const unasked = asked.filter(({ answers }) => answers.length === 0).map(({ item }) => scoreCase(item, null, settings));
   const meta: ScoreMeta = {
     backend: settings.backend,
     kind: null,
     identity: null,
-    rules: {
-      name: settings.rules.name,
-      digest: digestJson(rulesDigestParts(settings.rules)),
-      engine: settings.rules.engine,
-    },
+    rules: rulesFacts(settings.rules),
     measures: settings.measures.map(({ name }) => name),
-    dataset: {
-      digest: datasetDigest(dataset),
-      project_name: header.project_name,
-      url: header.url,
-      cases: cases.length,
-      selected: cases.length,
-      notes: header.notes,
-      links: header.links,
-      extensions: header.extensions,
-      scanned: header.scanned,
-      audit: header.audit.map(({ rule, removed, what }) => ({ rule, removed, what })),
-    },
+    dataset: datasetFacts(dataset),
     corpus: request.corpus,
-    order: cases.map(({ id }) => id),
+    order: dataset.cases.map(({ id }) => id),
     unasked,
     only_answered: request.onlyAnswered,
-    left_out: [...request.leftOut, ...leftOut("answers to cases that the data set does not have", [...unknown])],
+    left_out: [...request.leftOut, ...leftOut("answers to cases that the data set does not have", unknown)],
     warnings: [...request.warnings],
   };
   return { meta, cases: inOrder(items, meta) };
+}
+
+/** Every case with its answers (none, or several repeats), and the ids of answers that no case is for. */
+export function answersByCase(
+  cases: readonly Case[],
+  answers: readonly Answer[],
+): {
+  readonly asked: readonly { readonly item: Case; readonly answers: readonly Answer[] }[];
+  readonly unknown: readonly string[];
+} {
+  const byId = new Map<string, Answer[]>(cases.map(({ id }) => [id, []]));
+  const unknown = new Set<string>();
+  for (const answer of answers) {
+    const list = byId.get(answer.id);
+    if (list === undefined) unknown.add(answer.id);
+    else list.push(answer);
+  }
+  return { asked: cases.map((item) => ({ item, answers: byId.get(item.id) ?? [] })), unknown: [...unknown] };
+}
+
+/** What scores say of a data set that was read from a file. */
+export function datasetFacts(dataset: Dataset): ScoreMeta["dataset"] {
+  const { header, cases } = dataset;
+  return {
+    digest: datasetDigest(dataset),
+    project_name: header.project_name,
+    url: header.url,
+    cases: cases.length,
+    selected: cases.length,
+    notes: header.notes,
+    links: header.links,
+    extensions: header.extensions,
+    scanned: header.scanned,
+    audit: header.audit.map(({ rule, removed, what }) => ({ rule, removed, what })),
+  };
+}
+
+/** What scores say of the rules that made them. */
+export function rulesFacts(rules: RuleSet): ScoreMeta["rules"] {
+  const definition = rulesDigestParts(rules);
+  return { name: rules.name, digest: digestJson(definition), engine: rules.engine, definition };
 }
 
 /** Nothing where nothing was left out; else one entry with the first few named. */

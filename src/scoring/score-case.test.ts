@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type Answer, answerSchema } from "../answers/schema.js";
 import { caseSchema } from "../dataset/schema.js";
+import type { RuleSet } from "../matching/contract.js";
 import { builtInRules } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import { parseMeasure } from "../measures/registry.js";
 import { scoredCaseSchema } from "./contract.js";
 import { type ScoreSettings, scoreCase } from "./score-case.js";
-import { corpusFiles } from "./truth.js";
+import { corpusFiles, knownTargets } from "./truth.js";
 
 const MEASURES = ["P", "R", "F1", "Hit@1", "Hit@5", "R@10", "RR"].map((name): Measure => {
   const parsed = parseMeasure(name);
@@ -48,6 +49,16 @@ function settings(changes: Partial<ScoreSettings> = {}): ScoreSettings {
 }
 
 describe("an answer", () => {
+  test("that a provider's filter held back is refused, whatever is left of its text; one with entries stays answered", () => {
+    const outcomes = [answer("", { finish_reason: "content_filter" }), answer("Hm.", { details: { refused: true } })].map(
+      (given) => scoreCase(asked(FILES), given, settings()).outcome,
+    );
+    expect(outcomes).toEqual(["refused", "refused"]);
+    expect(scoreCase(asked(FILES), answer(""), settings()).outcome).not.toBe("refused");
+    const partial = answer(classes(FILES[0] ?? ""), { finish_reason: "content_filter" });
+    expect(scoreCase(asked(FILES), partial, settings()).outcome).toBe("answered");
+  });
+
   test("that names every target in the best order scores 1 throughout", () => {
     const targets = FILES.slice(0, 2);
     const scored = scoreCase(asked(targets), answer(classes(...targets)), settings());
@@ -227,4 +238,65 @@ describe("a baseline that draws", () => {
 test("the same answer, truth and rules give the same bytes", () => {
   const once = () => JSON.stringify(scoreCase(asked(FILES), answer(classes(...FILES)), settings()));
   expect(once()).toBe(once());
+});
+
+describe("a person's rules", () => {
+  const mine = (changes: Partial<RuleSet>) => settings({ rules: { ...builtInRules.lenient, name: "mine", ...changes } });
+  const DOOR = FILES[0] ?? "";
+  const renamed = { path: DOOR, role: "source", status: "renamed", renamed_to: "src/main/java/acme/front/Door.java" };
+
+  test("renames: the old name, the new one, or either", () => {
+    const one = asked([], { targets: [renamed] });
+    const hit = (path: string, changes: Partial<RuleSet>, corpus = settings().corpus) =>
+      scoreCase(one, answer(classes(path)), { ...mine({ rungs: ["path"], ...changes }), corpus }).counts.true_positives;
+    expect([hit(DOOR, {}), hit(renamed.renamed_to, {})]).toEqual([1, 0]);
+    expect([hit(DOOR, { renames: "either" }), hit(renamed.renamed_to, { renames: "either" })]).toEqual([1, 1]);
+    // The tree after the fix has the new name only.
+    const after = corpusFiles({ paths: [renamed.renamed_to, ...FILES.slice(1)], roots: [] });
+    expect([hit(DOOR, {}, after), hit(renamed.renamed_to, { renames: "new" }, after)]).toEqual([0, 1]);
+    const both = scoreCase(one, answer(classes(DOOR, renamed.renamed_to)), mine({ renames: "either" }));
+    expect(both.counts).toMatchObject({ true_positives: 1, false_positives: 0, false_negatives: 0, duplicates: 1 });
+  });
+
+  test("mapped targets count where the tree has them", () => {
+    const one = asked(["old/Door.java", "old/Gone.java"]);
+    const scored = scoreCase(
+      one,
+      answer(classes("old/Door.java", "Door")),
+      mine({ paths: [{ from: "old/", to: "src/main/java/acme/" }] }),
+    );
+    expect(scored).toMatchObject({ targets: [DOOR], absent_targets: ["old/Gone.java"], precision: 1, recall: 1 });
+  });
+
+  test("extensions cut the truth and the predictions alike", () => {
+    const withDocs = corpusFiles({ paths: [...FILES, "README.md"], roots: [] });
+    const one = asked([DOOR, "README.md"]);
+    const java = { ...mine({ extensions: [".java"] }), corpus: withDocs };
+    expect(scoreCase(one, answer(classes("README.md", DOOR)), java)).toMatchObject({
+      targets: [DOOR],
+      absent_targets: [],
+      measures: { P: 1, R: 1, RR: 1 },
+    });
+    expect(scoreCase(asked(["README.md"]), answer(classes(DOOR)), java).scored).toBe(false);
+  });
+
+  test("outcomes that are left out say why; the others count", () => {
+    const rules = mine({ leaveOut: ["timed_out", "unasked", "refused"] });
+    const one = asked([DOOR]);
+    expect(scoreCase(one, answer("", { status: "timed_out" }), rules).excluded).toMatch(/timed_out/);
+    expect(scoreCase(one, null, rules).excluded).toMatch(/unasked/);
+    expect(scoreCase(one, answer("I'm sorry, but I can't help with that."), rules).excluded).toMatch(/refused/);
+    expect(scoreCase(one, answer("", { status: "failed" }), rules).excluded).toBeNull();
+    expect(scoreCase(one, answer(classes(DOOR)), rules).excluded).toBeNull();
+  });
+
+  test("targets that a report says were there are the truth without the tree", () => {
+    const known = { ...mine({ rungs: ["path", "simple-name"] }), corpus: knownTargets(new Set([DOOR]), 4) };
+    const scored = scoreCase(asked([DOOR, "src/New.java"]), answer(classes(`./${DOOR}`, "Window")), known);
+    expect(scored).toMatchObject({
+      targets: [DOOR],
+      absent_targets: ["src/New.java"],
+      counts: { true_positives: 1, false_positives: 1 },
+    });
+  });
 });

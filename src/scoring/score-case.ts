@@ -29,7 +29,7 @@ export interface ScoreSettings {
 export type Figures = ViewScores &
   Pick<
     ScoredCase,
-    "targets" | "absent_targets" | "scored" | "excluded" | "predictions" | "draws" | "all_targets" | "in_repo_only"
+    "targets" | "grades" | "absent_targets" | "scored" | "excluded" | "predictions" | "draws" | "all_targets" | "in_repo_only"
   > &
   Pick<ScoredCase, "expectation" | "outcome" | "why">;
 
@@ -46,6 +46,7 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     number: asked.number,
     title: asked.title,
     url: asked.url,
+    ...independenceOf(asked),
     strata: strataOf(asked),
     best_grade: asked.best_grade,
     status: answer?.status ?? "unasked",
@@ -58,6 +59,12 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     usage: answer?.usage == null ? null : known(answer.usage),
     details: answer?.details ?? {},
   };
+}
+
+/** What ties cases together: issues of one repository, issues that one pull request closes. */
+function independenceOf({ repository, links }: ScoreableCase): Pick<ScoredCase, "repository" | "changes"> {
+  const changes = [...new Set(links.map((link) => `${link.repository}#${link.number}`))].sort();
+  return { repository: repository ?? null, changes };
 }
 
 function known(usage: NonNullable<Answer["usage"]>): Record<string, number | null> {
@@ -75,39 +82,43 @@ function strataOf({ strata, best_grade }: ScoreableCase): Record<string, string>
  */
 function readingOf(answer: Answer | null): Reading | null {
   if (answer === null || !FINAL_STATUSES.has(answer.status)) return null;
-  return parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  const reading = parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  // Where the provider says itself that the model declined, an empty or odd text is no puzzle.
+  const declined = answer.finish_reason === "content_filter" || answer.details.refused === true;
+  if (!declined || (reading.kind !== "unparsable" && reading.kind !== "abstained")) return reading;
+  return { kind: "refused", why: "the provider says that the model declined, or that a filter held the answer back" };
 }
 
 function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {
   const { corpus, measures, rules } = settings;
-  const truth = truthOf(asked.targets, corpus);
+  const truth = truthOf(asked.targets, corpus, rules);
   const reading = readingOf(answer);
   const lists = listsOf(reading);
   const index = corpus?.index ?? null;
   const present = truth.present.map(({ path }) => path);
-  const matches = lists.map((entries) => matchEntries(entries, present, index, rules));
+  const matches = lists.map((entries) => matchEntries(entries, truth.present, index, rules));
   const headline = meanScores(matches.map((match) => scoreList(match, truth.present, measures)));
   // An absent target is in no file list, but an answer that spells out its path names it all the same.
   const everything = [...truth.present, ...truth.absent];
-  const allPaths = everything.map(({ path }) => path);
   const allTargets =
     truth.absent.length === 0
       ? headline
-      : meanScores(lists.map((entries) => scoreList(matchEntries(entries, allPaths, index, rules), everything, measures)));
+      : meanScores(lists.map((entries) => scoreList(matchEntries(entries, everything, index, rules), everything, measures)));
   const absent = truth.absent.map(({ path }) => path);
+  const outcome = outcomeOf(reading, answer);
   return {
     ...headline,
-    ...outcomeOf(reading, answer),
+    ...outcome,
     targets: present,
+    ...(truth.present.some(({ grade }) => grade !== 1) ? { grades: truth.present.map(({ grade }) => grade) } : {}),
     absent_targets: absent,
     scored: present.length > 0,
-    excluded: null,
+    excluded: rules.leaveOut.includes(outcome.outcome) ? `the rules leave out what is ${outcome.outcome}` : null,
     predictions: reading?.kind === "answered" ? (matches[0]?.predictions ?? []).map(shown) : [],
     draws: reading?.kind === "drawn" ? { count: reading.draws.length, pool: reading.pool, sizes: [...reading.sizes] } : null,
     all_targets: allTargets,
     in_repo_only: corpus === null ? null : { ...headline, retained: present, discarded: absent },
-    expectation:
-      reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.paths.length ?? null, measures) : null,
+    expectation: reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.size ?? null, measures) : null,
   };
 }
 

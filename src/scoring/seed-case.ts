@@ -42,7 +42,7 @@ export function seedFigures(impacted: readonly string[], answer: Answer | null, 
     expectation:
       drawn === null || (first?.inRepo?.discarded.length ?? 0) > 0
         ? null
-        : expectationOf(drawn, first?.expected.length ?? 0, corpus?.paths.length ?? null, measures),
+        : expectationOf(drawn, first?.expected.length ?? 0, corpus?.size ?? null, measures),
   };
 }
 

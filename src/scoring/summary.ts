@@ -60,6 +60,7 @@ export function summarise(
     rules: meta.rules.name,
     n: headline.n,
     failed,
+    left_out_by_rules: leftOutByRules([...withTarget.values()]),
     abstained: [...withTarget.values()].filter((answers) => answers.every(({ outcome }) => outcome === "abstained")).length,
     without_target: withoutTarget.size,
     with_absent_targets: every.filter(([first]) => (first?.absent_targets.length ?? 0) > 0).length,
@@ -78,9 +79,20 @@ export function summarise(
     read_by: predictionsBy(withTarget, ({ read_by }) => read_by),
     matched_by: predictionsBy(withTarget, ({ rung }) => rung ?? "none"),
     expectation: expectationOf(views.get("headline")?.rows ?? [], measures),
-    bootstrap: bootstrapped === null ? null : { ...bootstrapped.settings },
+    bootstrap: bootstrapped === null ? null : bootstrapOf(bootstrapped.settings),
     seconds: totalOf(cases, ({ seconds }) => seconds),
     cost_usd: totalOf(cases, ({ usage }) => usage?.cost_usd ?? null),
+  };
+}
+
+function bootstrapOf({ samples, seed, level, method, cluster, answers }: BootstrapSettings): NonNullable<Summary["bootstrap"]> {
+  return {
+    samples,
+    seed,
+    level,
+    method,
+    ...(cluster === undefined || cluster === "none" ? {} : { cluster }),
+    ...(answers === true ? { answers } : {}),
   };
 }
 
@@ -104,6 +116,7 @@ function viewSummary(view: View, measures: readonly Measure[], intervals: Readon
       {
         ...ordered(pointOf(view.rows, measure), row),
         ...(row?.wilson == null ? {} : { wilson: row.wilson }),
+        ...(row?.instead === undefined ? {} : { instead: row.instead }),
       },
     ];
   });
@@ -191,6 +204,16 @@ function inRepoSummary(
 function outcomesOf(cases: readonly ScoredCase[]): Record<string, number> {
   const counts = new Map(OUTCOMES.map((outcome) => [outcome, 0]));
   for (const { outcome } of cases) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+function leftOutByRules(cases: readonly (readonly ScoredCase[])[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const answers of cases) {
+    const [first] = answers;
+    if (first === undefined || answers.some(({ excluded }) => excluded === null)) continue;
+    counts.set(first.outcome, (counts.get(first.outcome) ?? 0) + 1);
+  }
   return Object.fromEntries(counts);
 }
 

@@ -6,14 +6,19 @@
  * report shows the figures against all targets beside the headline.
  */
 import type { Case, Target } from "../dataset/schema.js";
-import type { FileList } from "../matching/contract.js";
+import type { FileList, RuleSet, WantedFile } from "../matching/contract.js";
 import { buildFileIndex, type FileIndex } from "../matching/file-index.js";
+import { hasExtension } from "../matching/match.js";
+import { mappedPath } from "../matching/normalise.js";
 import { seedUniverse } from "../matching/seed.js";
 
 /** The file list of one tree, ready for matching and for membership tests; built once per tree and shared by its cases. */
 export interface CorpusFiles {
   readonly paths: readonly string[];
-  readonly index: FileIndex;
+  /** Files of the tree, also where `paths` does not list them all. */
+  readonly size: number;
+  /** null: the list itself is not known, only which targets are in it (`knownTargets`); then only the path rung works. */
+  readonly index: FileIndex | null;
   /** The corpus's own spelling of a path, or undefined. Unicode forms are told apart by no one, so not here either. */
   readonly spelling: (path: string) => string | undefined;
   /** Keys of the files for the `seed` rules; made when first asked for. */
@@ -31,6 +36,7 @@ export function corpusFiles(list: FileList): CorpusFiles {
   let universe: ReadonlySet<string> | undefined;
   return {
     paths: list.paths,
+    size: list.paths.length,
     index: buildFileIndex(list),
     spelling: (path) => (exact.has(path) ? path : byForm.get(path.normalize("NFC"))),
     seedUniverse: () => {
@@ -40,9 +46,22 @@ export function corpusFiles(list: FileList): CorpusFiles {
   };
 }
 
-/** A target that counts: its path in the corpus's spelling, and its grade. */
-export interface TrueFile {
-  readonly path: string;
+/**
+ * What a stored report says of a tree whose file list is gone: how many files it had, and which of the targets were among them. Truth
+ * stays what it was; names can't be resolved any more.
+ */
+export function knownTargets(present: ReadonlySet<string>, size: number): CorpusFiles {
+  return {
+    paths: [...present],
+    size,
+    index: null,
+    spelling: (path) => (present.has(path) ? path : undefined),
+    seedUniverse: () => seedUniverse([...present]),
+  };
+}
+
+/** A target that counts: its path in the corpus's spelling, its other names, and its grade. */
+export interface TrueFile extends WantedFile {
   readonly grade: number;
 }
 
@@ -52,25 +71,44 @@ export interface Truth {
   readonly absent: readonly TrueFile[];
 }
 
-/** A renamed target counts by its old path, which is what `Target.path` holds. One file named twice counts once, by its best grade. */
-export function truthOf(targets: readonly Target[], corpus: CorpusFiles | null): Truth {
-  const present = new Map<string, number>();
-  const absent = new Map<string, number>();
-  for (const { path, grade } of targets) {
-    const spelling = corpus === null ? path : corpus.spelling(path);
+type TruthRules = Pick<RuleSet, "extensions" | "renames" | "paths">;
+
+/**
+ * A renamed target counts by its old path, which is what `Target.path` holds, unless the rules say otherwise; where they map paths, by the
+ * mapped path as well. Of several names the first that the corpus has is the target's. One file named twice counts once, by its best
+ * grade. Targets of other extensions than the rules' are in neither list.
+ */
+export function truthOf(targets: readonly Target[], corpus: CorpusFiles | null, rules: TruthRules): Truth {
+  const present = new Map<string, { grade: number; names: Set<string> }>();
+  const absent: typeof present = new Map();
+  for (const target of targets) {
+    const names = namesOf(target, rules);
+    const [first = target.path] = names;
+    if (rules.extensions !== null && !hasExtension(first, rules.extensions)) continue;
+    const spelling = corpus === null ? first : names.map(corpus.spelling).find((found) => found !== undefined);
     const into = spelling === undefined ? absent : present;
-    const name = spelling ?? path;
-    into.set(name, Math.max(grade, into.get(name) ?? 0));
+    const name = spelling ?? first;
+    const known = into.get(name) ?? { grade: 0, names: new Set([name]) };
+    into.set(name, known);
+    known.grade = Math.max(target.grade, known.grade);
+    for (const other of names) known.names.add(other);
   }
   return { present: asList(present), absent: asList(absent) };
 }
 
-function asList(grades: ReadonlyMap<string, number>): TrueFile[] {
-  return [...grades].map(([path, grade]) => ({ path, grade }));
+/** Every path that means the target, best first. */
+function namesOf({ path, renamed_to }: Target, { renames, paths }: TruthRules): string[] {
+  const own = renames === "old" || renamed_to === null ? [path] : renames === "new" ? [renamed_to] : [path, renamed_to];
+  return [...own, ...own.flatMap((name) => mappedPath(name, paths) ?? [])];
+}
+
+function asList(files: ReadonlyMap<string, { readonly grade: number; readonly names: ReadonlySet<string> }>): TrueFile[] {
+  return [...files].map(([path, { grade, names }]) => ({ path, names: [...names], grade }));
 }
 
 /** What scoring needs of a case: text only as far as reports show it. */
-export type ScoreableCase = Pick<Case, "id" | "number" | "title" | "url" | "targets" | "links" | "best_grade" | "strata">;
+export type ScoreableCase = Pick<Case, "id" | "number" | "title" | "url" | "targets" | "links" | "best_grade" | "strata"> &
+  Partial<Pick<Case, "repository">>;
 
 /**
  * The paths that the original takes for the truth: every file of every linked pull request by its name *after* the change.

@@ -5,6 +5,7 @@
 import type { MatchResult } from "../matching/contract.js";
 import type { Measure } from "../measures/contract.js";
 import { type JudgeOptions, judge } from "../measures/judgement.js";
+import { parseMeasure } from "../measures/registry.js";
 import type { Counts, ViewScores } from "./contract.js";
 import type { TrueFile } from "./truth.js";
 
@@ -20,7 +21,7 @@ export function scoreList(
   match: Pick<MatchResult, "truePositives" | "falsePositives" | "falseNegatives" | "ambiguous" | "duplicates"> & {
     readonly predictions: readonly { readonly target: string | null }[];
   },
-  targets: readonly TrueFile[],
+  targets: readonly Pick<TrueFile, "path" | "grade">[],
   measures: readonly Measure[],
   options?: JudgeOptions,
 ): ViewScores {
@@ -63,6 +64,24 @@ export function meanScores(lists: readonly ViewScores[]): ViewScores {
       Object.keys(first.measures).map((name) => [name, meanOrNull(lists.map((scores) => scores.measures[name] ?? null))]),
     ),
   };
+}
+
+/** Figures of a case from those of its answers: their mean, but for measures that make something else of several answers (`pass@k`). */
+export function scoresOfRepeats(answers: readonly ViewScores[]): ViewScores {
+  const mean = meanScores(answers);
+  const others = Object.keys(mean.measures).flatMap((name) => {
+    const combine = /^pass\b/.test(name) ? parsedMeasure(name)?.ofRepeats : undefined;
+    if (combine === undefined) return [];
+    const values = answers.map((scores) => scores.measures[name] ?? null);
+    // Undefined for one answer is undefined for all: there is no target.
+    return [[name, values.some((value) => value === null) ? null : combine(values.map((value) => value ?? 0))] as const];
+  });
+  return others.length === 0 ? mean : { ...mean, measures: { ...mean.measures, ...Object.fromEntries(others) } };
+}
+
+function parsedMeasure(name: string): Measure | null {
+  const parsed = parseMeasure(name);
+  return parsed.ok ? parsed.value : null;
 }
 
 function meanOrNull(values: readonly (number | null)[]): number | null {

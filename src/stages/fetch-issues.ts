@@ -11,7 +11,7 @@ import { part } from "../cache/key.js";
 import { type ItemRef, itemStage, type OutItem, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import { count, type Fields, instant, isFields, object, text } from "../github/fields.js";
 import { type ReferencePatterns, referencePatterns, referencesIn, repositoryOf, webHostOf } from "../github/references.js";
-import { apiUrl, parseRepository, type RepositoryName } from "../github/repository.js";
+import { apiUrl, parseRepository, type RepositoryName, repositoryAddress } from "../github/repository.js";
 import { type IssueItem, type IssuesMeta, issueItemSchema } from "../github/schema.js";
 import { type PullFacts, pullOfIssue } from "../github/timeline.js";
 import { cantAsk, GitHubSource, identifySource, outcomeOf, sourceConfig, sourceResource } from "./github-source.js";
@@ -136,6 +136,7 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
     else tools.warn(`${where}: an entry without number, title or state was left out`);
   }
   const items: OutItem[] = [...issues].map(([id, value]) => ({ id, value }));
+  await prepared.source.keep(prepared.api, pulls);
   const note: Note = { next, ids: items.map(({ id }) => id), numbers, pulls };
   return { type: "done", items, note: note as unknown as Json };
 }
@@ -261,7 +262,11 @@ export const fetchIssues = itemStage<Config, Prepared>({
   over: null,
   // A unit's own parts say all that it depends on: another limit or link rule must not ask again.
   keyConfig: () => null,
-  stageConfig: ({ repo, limit, github_url, recording }) => ({ repo, limit, github_url, recorded: recording !== undefined }),
+  stageConfig: ({ repo, limit, github_url, recording }) => {
+    // As it was typed it may hold a password, which must not end in a key.
+    const name = parseRepository(repo);
+    return { repo: name.ok ? repositoryAddress(name.value) : null, limit, github_url, recorded: recording !== undefined };
+  },
   identify: identifySource,
   // A queue of its own: pages behind hundreds of timelines would come last, and what they say would be asked for again.
   resource: (config) => sourceResource(config, "github-list"),

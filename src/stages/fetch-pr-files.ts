@@ -38,7 +38,7 @@ interface PullData {
 const MOST_FILES = 3000;
 const MOST_PAGES = MOST_FILES / 100;
 
-function units(value: unknown): Unit[] {
+function units(githubUrl: string | undefined, value: unknown): Unit[] {
   const item = linksItemSchema.safeParse(value);
   if (!item.success) return [];
   return item.data.links
@@ -47,7 +47,7 @@ function units(value: unknown): Unit[] {
       id: link.pull,
       parts: [
         part("pull", link.pull),
-        part("server", item.data.recorded ? "recording" : item.data.api_url),
+        part("server", item.data.recorded ? "recording" : (githubUrl ?? item.data.api_url)),
         part("commits", { base: link.base_sha, merge: link.merge_commit_sha, changed_files: link.changed_files }),
       ],
       data: { link, api: item.data.api_url, recorded: item.data.recorded } satisfies PullData,
@@ -121,9 +121,8 @@ export const fetchPrFiles = itemStage<Config, Prepared>({
     const source = await GitHubSource.open(config, tools);
     return { source, githubUrl: source.api ?? undefined };
   },
-  parts: ({ source, githubUrl }) => [
-    part("source", source.digest === null ? { api: githubUrl ?? "as the link" } : { recording: source.digest }),
-  ],
-  units: (_prepared, _item, value) => units(value),
+  parts: ({ source }) => [part("source", source.digest === null ? "live" : { recording: source.digest })],
+  // With the server that is asked, whichever stage named it.
+  units: ({ githubUrl }, _item, value) => units(githubUrl, value),
   execute,
 });

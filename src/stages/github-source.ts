@@ -10,6 +10,7 @@ import { type Digest, digestBytes } from "../base/json.js";
 import { type KeyPart, part } from "../cache/key.js";
 import type { Clock, StageTools, UnitOutcome } from "../engine/contract.js";
 import { type ClientTrouble, type GitHubClient, openClient } from "../github/client.js";
+import { BRIDGE } from "../github/kept-answers.js";
 import { LimitState } from "../github/limits.js";
 import { parseRecording, type Recording } from "../github/recording.js";
 import { recordingFetch } from "../github/recording-server.js";
@@ -74,6 +75,14 @@ export async function identifySource(config: SourceConfig, tools: StageTools): P
     return [part("recording", "unreadable")];
   }
 }
+
+const keptPullSchema = z.object({
+  title: z.string().nullable(),
+  url: z.string().nullable(),
+  created_at: z.string().nullable(),
+  merged_at: z.string().nullable(),
+  at: z.number(),
+});
 
 /** What the stages of one run know together; it lives as long as the run's clock, which all of them are given. */
 interface SharedKnowledge {
@@ -173,6 +182,34 @@ export class GitHubSource {
       created_at,
       merged_at,
     });
+  }
+
+  /**
+   * The same for a run that is killed and goes on: what it saw in a page or timeline that is then a hit, and so not read again, would cost
+   * a request each. As old as kept answers may be, and never used by a refresh.
+   */
+  async keep(api: string, pulls: readonly PullFacts[]): Promise<void> {
+    for (const pull of pulls) this.learn(api, pull);
+    if (this.recording !== null) return;
+    const memory = this.#tools.memory("github-pulls");
+    const at = this.#tools.clock.now();
+    const told = pulls.filter(({ merged_at }) => merged_at !== undefined);
+    await Promise.all(
+      told.map(({ repository, number, title, url, created_at, merged_at }) =>
+        memory.set(this.#knownKey(api, `${repository}#${number}`), { title, url, created_at, merged_at: merged_at ?? null, at }),
+      ),
+    );
+  }
+
+  /** What this run or one shortly before saw. */
+  async recall(api: string, repository: string, number: number): Promise<PullFacts | "issue" | undefined> {
+    const known = this.known(api, repository, number);
+    if (known !== undefined || this.recording !== null || this.#tools.refresh) return known;
+    const key = this.#knownKey(api, `${repository}#${number}`);
+    const kept = keptPullSchema.safeParse(await this.#tools.memory("github-pulls").get(key));
+    if (!kept.success || this.#tools.clock.now() - kept.data.at > BRIDGE) return undefined;
+    const { at: _, ...facts } = kept.data;
+    return { repository, number, ...facts };
   }
 
   learnIssue(api: string, repository: string, number: number): void {

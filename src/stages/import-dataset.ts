@@ -7,7 +7,7 @@ import { digestBytes } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { DATASET_FORMATS, readDataset } from "../dataset/read.js";
 import { restrictDataset } from "../dataset/restrict.js";
-import { type StageTools, wholeStage } from "../engine/contract.js";
+import { StageProblem, type StageTools, wholeStage } from "../engine/contract.js";
 import { linkRuleSchema } from "../github/schema.js";
 import { linkRuleText } from "../github/select.js";
 import { datasetOutput, extensionList, extensionsSchema, gradesOf, roleList, rolesSchema } from "./dataset-options.js";
@@ -49,7 +49,7 @@ export const importDataset = wholeStage<Config>({
   identify: async ({ path }, tools) => {
     const file = resolve(tools.baseFolder, path);
     const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => error.code ?? "unreadable");
-    if (typeof bytes === "string") return [part("file", { unreadable: bytes })];
+    if (typeof bytes === "string") throw new StageProblem(cantRead(path, bytes));
     const digest = digestBytes(bytes);
     await tools.memory(IDENTIFIED).set(file, digest);
     return [part("file", { name: basename(file), content: digest })];
@@ -74,16 +74,23 @@ export const importDataset = wholeStage<Config>({
   },
 });
 
+function unusable(path: string, why: string): string {
+  return `${path} ${why}. \`path\` is relative to the pipeline file`;
+}
+
+function cantRead(path: string, code: string): string {
+  if (code === "ENOENT") return unusable(path, "does not exist");
+  return unusable(path, code === "EISDIR" ? "is a folder, not a file" : `can't be read (${code})`);
+}
+
 async function readText(path: string, tools: StageTools): Promise<{ ok: true; value: string } | { ok: false; message: string }> {
   const file = resolve(tools.baseFolder, path);
-  const failed = (why: string) => ({ ok: false as const, message: `${path} ${why}. \`path\` is relative to the pipeline file` });
+  const failed = (why: string) => ({ ok: false as const, message: unusable(path, why) });
   let bytes: Uint8Array;
   try {
     bytes = await readFile(file);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT") return failed("does not exist");
-    return failed(code === "EISDIR" ? "is a folder, not a file" : `can't be read (${code})`);
+    return { ok: false, message: cantRead(path, (error as NodeJS.ErrnoException).code ?? "unreadable") };
   }
   const identified = await tools.memory(IDENTIFIED).get(file);
   if (identified !== undefined && identified !== digestBytes(bytes)) return failed("changed while it was read: run again");

@@ -7,22 +7,25 @@
  * key can't be incomplete by oversight. Time-outs, concurrency, the cell's name and the number of repeats change no answer.
  */
 import * as z from "zod";
-import { UnusableConfiguration } from "../backends/contract.js";
+import { type Estimator, needsCorpusOf, UnusableConfiguration } from "../backends/contract.js";
 import { type AnyBackendKind, type BackendConfig, backendConfigSchema } from "../backends/registry.js";
 import { canonicalJson, digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageKind, StageProblem, type StageTools } from "../engine/contract.js";
 import type { AnswersMeta } from "./answer-meta.js";
+import { type Budget, budgetSchema } from "./budget.js";
 import { caseIndexes } from "./case-indexes.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
-import { executeUnit, extensionsOf, loadTruths, type Prepared, unitsOf } from "./query-unit.js";
+import { estimateUnit, executeUnit, extensionsOf, loadTruths, notesOf, type Prepared, unitsOf } from "./query-unit.js";
 
 interface Config {
   readonly backend: BackendConfig;
   readonly repeats: number;
   readonly extra_prompt?: string | undefined;
   readonly timeout?: number | undefined;
+  readonly budget?: Budget | undefined;
+  readonly breaker?: number | false | undefined;
   readonly index?: string | undefined;
 }
 
@@ -48,6 +51,13 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         .optional()
         .describe("The task in your own words, instead of the default, for backends whose prompt has one (language models)."),
       timeout: z.number().positive().optional().describe("Seconds per question, instead of the backend's own."),
+      budget: budgetSchema
+        .optional()
+        .describe("What one run may spend on this stage, all its cells together; beyond it the run stops and can be resumed."),
+      breaker: z
+        .union([z.number().int().min(1), z.literal(false)], { error: "must be a whole number of at least 1, or false" })
+        .optional()
+        .describe("So many failed calls in a row, and a backend is given a pause and at last not asked any more; false = never."),
       index: z
         .string()
         .min(1)
@@ -66,6 +76,8 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const { kind, options } = kindOf(config);
       return { backend: { kind: kind.kind, version: kind.version, identity: kind.identityOf(options) } };
     },
+    // What only steers is left out, so that another budget finds the whole stage again.
+    stageConfig: ({ budget: _budget, breaker: _breaker, ...config }) => config,
     identify: async (config, tools) => {
       const { kind, options } = kindOf(config);
       // No identity: the system may answer differently tomorrow for reasons that nobody states, so no two runs may share a key.
@@ -75,13 +87,24 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     resource: (config) => {
       const { kind, options } = kindOf(config);
       const name = kind.resource?.(options) ?? `${kind.kind}:${digestJson(config.backend).slice(0, 12)}`;
-      return { name, concurrency: kind.concurrency(options) };
+      return { name, concurrency: kind.concurrency(options), adaptive: kind.adaptive === true };
+    },
+    budget: ({ budget }) => budget ?? null,
+    breaker: (config) => (config.breaker === undefined ? (kindOf(config).kind.breaker ?? null) : config.breaker || null),
+    estimate: estimateUnit,
+
+    doctor: async (config, environment) => {
+      const { kind, options } = kindOf(config);
+      if (kind.doctor !== undefined) return kind.doctor(options, environment);
+      const found = !kind.kind.includes("/") ? "is built in and needs nothing else" : "has no check of its own";
+      return [{ check: "backend", status: "ok", found: `${kind.kind} ${found}` }];
     },
 
     prepare: async (config, inputs, tools) => {
       const { kind, options } = kindOf(config);
       const corpus = inputs.optional("corpus");
-      if (kind.needsCorpus === true && corpus === undefined) {
+      const needsCorpus = needsCorpusOf(kind, options);
+      if (needsCorpus === true && corpus === undefined) {
         throw new StageProblem(
           `${kind.kind} searches source trees, but the stage has none: add a checkout stage to its \`needs\``,
         );
@@ -90,9 +113,15 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const identity = kind.identityOf(options);
       if (identity === null) tools.warn(`${label} declares no identity: its answers are not cached and every run asks again`);
       const content = identity === null || kind.fingerprint === undefined ? undefined : await fingerprint(kind, options, tools);
-      const wantsTrees = kind.needsCorpus !== false || kind.readsTruth;
+      const wantsTrees = needsCorpus !== false || kind.readsTruth;
       const truths = kind.readsDataset ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
       const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
+      const estimator = await estimatorOf(kind, options, tools);
+      if (config.budget?.usd !== undefined && estimator !== null && estimator(NO_QUESTION).usd === null) {
+        throw new StageProblem(
+          `budget.usd can't be kept: the price of ${label} is unknown. Put it into a price table of your own (\`prices\` of the backend), or bound tokens or queries instead`,
+        );
+      }
       const wantsIndex = kind.usesIndex?.(options) ?? "no";
       const indexes = wantsIndex === "no" ? undefined : await caseIndexes(kind.kind, inputs.many("index"), config.index, tools);
       if (wantsIndex === "required" && indexes === undefined) {
@@ -105,6 +134,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         kind,
         options,
         template,
+        needsCorpus,
         repeats: config.repeats,
         prompt: {
           extraPrompt: config.extra_prompt ?? null,
@@ -113,6 +143,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         indexes,
         trees: wantsTrees && corpus ? await caseTrees(corpus, tools, openCorpus, kind.readsTruth) : undefined,
         truthsDigest: truths === undefined ? null : digestJson(truths),
+        estimator,
         seconds: config.timeout ?? kind.timeout?.(options) ?? null,
         meta: {
           kind: kind.kind,
@@ -129,7 +160,10 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
             sleep: (milliseconds, signal) => tools.clock.sleep(milliseconds, signal),
             env: tools.env,
             baseFolder: tools.baseFolder,
+            cacheFolder: tools.cacheFolder,
             warn: tools.warn,
+            offline: tools.offline,
+            ...(tools.terminal === undefined ? {} : { terminal: tools.terminal }),
             ...(truths === undefined ? {} : { truths }),
           });
           return opened;
@@ -148,9 +182,22 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       return unitsOf(prepared, parsed.data);
     },
     execute: executeUnit,
-    finish: async ({ meta }) => JSON.parse(canonicalJson(meta)) as Json,
+    finish: async ({ kind, meta }, items, tools) => {
+      const notes = kind.noteOf === undefined ? [] : await notesOf(kind.noteOf, items, tools);
+      return JSON.parse(canonicalJson({ ...meta, notes: [...meta.notes, ...notes] })) as Json;
+    },
     close: ({ close }) => close(),
   });
+}
+
+const NO_QUESTION = { id: "", repeat: 0, prompt: "", case: { id: "" } };
+
+async function estimatorOf(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Estimator | null> {
+  try {
+    return (await kind.estimator?.(options, tools)) ?? null;
+  } catch (error) {
+    throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
+  }
 }
 
 async function fingerprint(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Json | undefined> {

@@ -1,8 +1,8 @@
 /** One question to a backend: its key, the asking, and the answer that is stored. */
 import * as z from "zod";
-import { type Answer, FINAL_STATUSES } from "../answers/schema.js";
-import type { Backend, CaseTruth, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
-import { type PromptOptions, renderPrompt } from "../backends/prompt.js";
+import { type Answer, answerSchema, FINAL_STATUSES } from "../answers/schema.js";
+import type { Backend, CaseTruth, Estimate, Estimator, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
+import { type PromptOptions, promptBlocks, renderPrompt } from "../backends/prompt.js";
 import type { AnyBackendKind } from "../backends/registry.js";
 import { digestBytes, digestJson, type Json } from "../base/json.js";
 import { type KeyPart, part } from "../cache/key.js";
@@ -18,6 +18,7 @@ export interface Prepared {
   readonly kind: AnyBackendKind;
   readonly options: unknown;
   readonly template: PromptTemplate;
+  readonly needsCorpus: boolean | "optional";
   readonly prompt: PromptOptions;
   readonly repeats: number;
   /** undefined: the stage has no corpus, or the kind reads neither trees nor truth. */
@@ -25,6 +26,8 @@ export interface Prepared {
   /** undefined: the kind searches no index of an index-corpus stage, or the stage has none. */
   readonly indexes: CaseIndexes | undefined;
   readonly truthsDigest: string | null;
+  /** Says about what a question costs; null: it costs nothing that can be told before. */
+  readonly estimator: Estimator | null;
   /** Time limit per question; null = none. */
   readonly seconds: number | null;
   readonly meta: AnswersMeta;
@@ -47,7 +50,7 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
   const parts: KeyPart[] = [part("case", item.id)];
   if (template !== "none") parts.push(part("prompt", digestBytes(prompt)));
   if (Object.keys(shown).length > 0) parts.push(part("case fields", shown));
-  if (kind.needsCorpus !== false) parts.push(part("source tree", tree?.digest ?? null));
+  if (prepared.needsCorpus !== false) parts.push(part("source tree", tree?.digest ?? null));
   const index = prepared.indexes?.forCase(item);
   if (prepared.indexes !== undefined) parts.push(part("index", index?.digest ?? null));
   let truth: Target[] | undefined;
@@ -57,18 +60,34 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
     parts.push(part("truth", digestJson(truth)));
   }
   return Array.from({ length: prepared.repeats }, (_, repeat) => {
-    const question = { id: item.id, repeat, prompt, case: { id: item.id, ...shown }, ...(truth === undefined ? {} : { truth }) };
+    const question = {
+      id: item.id,
+      repeat,
+      prompt,
+      ...(template === "text+format" ? { blocks: promptBlocks(item, prepared.prompt) } : {}),
+      case: { id: item.id, ...shown },
+      ...(truth === undefined ? {} : { truth }),
+    };
     const data: UnitData = { question, tree, index };
     return { id: answerItemId(item.id, repeat), parts: [...parts, part("repeat", repeat)], data };
   });
 }
 
+/** About what asking will cost; reads the tree's list of files where the backend is shown them. */
+export async function estimateUnit(prepared: Prepared, unit: Unit): Promise<Estimate | null> {
+  const { estimator, needsCorpus } = prepared;
+  if (estimator === null) return null;
+  const { question, tree } = unit.data as UnitData;
+  const corpus = needsCorpus === false ? undefined : await tree?.open();
+  return estimator(corpus === undefined ? question : { ...question, corpus });
+}
+
 export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   const { kind, seconds, trees } = prepared;
   const { question, tree, index } = unit.data as UnitData;
-  if (kind.needsCorpus !== false && trees !== undefined && tree === undefined) {
+  if (prepared.needsCorpus !== false && trees !== undefined && tree === undefined) {
     const error = "no source tree was checked out for this case: see its base commit and the checkout stage";
-    return outcomeOf({ status: "skipped", response: "", error }, prepared, question, null);
+    return outcomeOf({ status: "skipped", response: "", error, asked: false }, prepared, question, null);
   }
   if (prepared.indexes !== undefined && index === undefined) {
     const error = "no index was built for this case's source tree: see its base commit and the index-corpus stage";
@@ -79,9 +98,9 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
     backend = await prepared.open();
   } catch (cause) {
     const error = `${kind.kind} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`;
-    return outcomeOf({ status: "failed", response: "", error }, prepared, question, null);
+    return outcomeOf({ status: "failed", response: "", error, asked: false }, prepared, question, null);
   }
-  const corpus = kind.needsCorpus === false ? undefined : await tree?.open();
+  const corpus = prepared.needsCorpus === false ? undefined : await tree?.open();
   const asked: Question = {
     ...question,
     ...(corpus === undefined ? {} : { corpus }),
@@ -90,10 +109,11 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
   tools.count("queries");
   const started = tools.clock.now();
   const raw = await askWithin(seconds, (limited) => backend.ask(asked, limited), tools.clock, signal);
+  if (raw.asked === false) tools.count("queries", -1);
   const took = Math.max(0, tools.clock.now() - started) / 1000;
   // A run that is being stopped keeps an answer that has come, and nothing else.
   if (!FINAL_STATUSES.has(raw.status) && !isTimeout(signal.reason)) signal.throwIfAborted();
-  return outcomeOf(raw, prepared, question, took);
+  return outcomeOf(raw, prepared, question, raw.seconds ?? took);
 }
 
 function outcomeOf(raw: RawAnswer, prepared: Prepared, question: UnitData["question"], seconds: number | null): UnitOutcome {
@@ -112,11 +132,19 @@ function outcomeOf(raw: RawAnswer, prepared: Prepared, question: UnitData["quest
     details: raw.details ?? {},
   };
   const items = [{ id: answerItemId(question.id, question.repeat), value: answer }];
+  const cost = costOf(raw.usage);
   if (!FINAL_STATUSES.has(raw.status)) {
     const message = raw.error ?? `${kind.kind} gave no answer (${raw.status})`;
-    return { type: "failed", status: raw.status, message, items, ...(raw.retry === undefined ? {} : { retry: raw.retry }) };
+    return {
+      type: "failed",
+      status: raw.status,
+      message,
+      items,
+      ...(raw.retry === undefined ? {} : { retry: { ...raw.retry, limited: raw.status === "rate_limited" } }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(raw.asked === undefined ? {} : { asked: raw.asked }),
+    };
   }
-  const cost = costOf(raw.usage);
   return { type: "done", status: raw.status, items, ...(cost === undefined ? {} : { cost }) };
 }
 
@@ -131,6 +159,7 @@ function costOf(usage: RawAnswer["usage"]): { usd?: number; tokens?: number } | 
 }
 
 const TRUTHS_BATCH = 500;
+const ANSWERS_BATCH = 500;
 
 /** The cases as a backend that `readsDataset` sees them: without any text, so that a changed text changes no key of it. */
 export async function loadTruths(refs: readonly ItemRef[], tools: StageTools): Promise<CaseTruth[]> {
@@ -147,6 +176,22 @@ export async function loadTruths(refs: readonly ItemRef[], tools: StageTools): P
     }
   }
   return truths;
+}
+
+/** The kind's notes on its answers, each once with the number of answers that have it, in the order of the first. */
+export async function notesOf(
+  noteOf: NonNullable<AnyBackendKind["noteOf"]>,
+  refs: readonly ItemRef[],
+  tools: Pick<StageTools, "load">,
+): Promise<string[]> {
+  const counts = new Map<string, number>();
+  for (let i = 0; i < refs.length; i += ANSWERS_BATCH) {
+    for (const value of await tools.load(refs.slice(i, i + ANSWERS_BATCH))) {
+      const note = noteOf(answerSchema.parse(value));
+      if (note !== null) counts.set(note, (counts.get(note) ?? 0) + 1);
+    }
+  }
+  return [...counts].map(([note, count]) => `${count} of ${refs.length} answers: ${note}`);
 }
 
 /** `extensions` of the data set's header, where it has them. */

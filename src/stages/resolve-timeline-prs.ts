@@ -10,7 +10,7 @@ import type { Result } from "../base/result.js";
 import { part } from "../cache/key.js";
 import { type ItemRef, itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import type { ClientTrouble, GitHubClient, Page, Pages } from "../github/client.js";
-import { isFields } from "../github/fields.js";
+import { isFields, text } from "../github/fields.js";
 import { referencePatterns, webHostOf } from "../github/references.js";
 import { type Lookups, LookupTrouble, resolveLinks } from "../github/resolve.js";
 import { type IssueItem, issueItemSchema, type LinkRule, type LinksMeta, linkRuleSchema } from "../github/schema.js";
@@ -79,6 +79,10 @@ async function execute(prepared: Prepared, unit: Unit, _tools: StageTools, signa
   return { type: "done", items: [{ id: resolved.value.id, value: resolved.value }] };
 }
 
+function apiOf(value: unknown): string | null {
+  return isFields(value) ? text(value, "api_url") : null;
+}
+
 function lookups(issue: IssueItem, source: GitHubSource, client: GitHubClient, api: string, signal: AbortSignal): Lookups {
   const [owner = "", repo = ""] = issue.repository.split("/");
   const own = { owner, repo };
@@ -100,11 +104,11 @@ function lookups(issue: IssueItem, source: GitHubSource, client: GitHubClient, a
         await client.askAll(route, { ...own, issue_number: number, per_page: 100 }, MOST_TIMELINE_PAGES, signal),
       );
       if (pages === null) return null;
-      for (const pull of readTimeline(pages.elements, home).pulls) source.learn(api, pull);
+      await source.keep(api, readTimeline(pages.elements, home).pulls);
       return pages.elements;
     },
     facts: async (repository, number) => {
-      const known = source.known(api, repository, number);
+      const known = await source.recall(api, repository, number);
       if (known !== undefined) return known === "issue" ? null : known;
       const asked = await details(repository, number);
       if (asked === null) return null;
@@ -160,11 +164,14 @@ export const resolveTimelinePrs = itemStage<Config, Prepared>({
   resource: (config) => sourceResource(config, "github"),
   prepare: (config, _inputs, tools) => prepare(config, tools),
   // The scope, not the rule: rules of one scope ask the same and get the same.
-  parts: ({ source, scope, githubUrl }) => [
-    part("source", source.digest === null ? { api: githubUrl ?? "as the issue" } : { recording: source.digest }),
+  parts: ({ source, scope }) => [
+    part("source", source.digest === null ? "live" : { recording: source.digest }),
     part("scope", scope),
   ],
-  units: (_prepared, item: ItemRef, value) => [{ id: item.id, parts: [part("issue", item.digest)], data: value }],
+  // The server that is asked, whichever stage named it: here, or only where the issues were listed.
+  units: ({ githubUrl }, item: ItemRef, value) => [
+    { id: item.id, parts: [part("issue", item.digest), part("api", githubUrl ?? apiOf(value))], data: value },
+  ],
   execute,
   finish: async ({ links, scope }) => ({ links, scope }) satisfies LinksMeta as unknown as Json,
 });

@@ -5,7 +5,8 @@ import { renderDiagnostic } from "../base/diagnostics.js";
 import { nearest } from "../base/nearest.js";
 import { err, ok, type Result } from "../base/result.js";
 import type { RuleSet } from "../matching/contract.js";
-import { builtInRules, parseRules } from "../matching/rules.js";
+import { builtInRules } from "../matching/rules.js";
+import { parseRules } from "../matching/rules-file.js";
 
 const BUILT_IN = new Map<string, RuleSet>(Object.entries(builtInRules));
 

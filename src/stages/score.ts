@@ -11,6 +11,7 @@ import { digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { type Tree, treeSchema } from "../corpus/contract.js";
 import { treeRoots } from "../corpus/tree.js";
+import { datasetDigest } from "../dataset/build.js";
 import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
 import {
   type ItemRef,
@@ -25,10 +26,12 @@ import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { rulesFacts } from "../scoring/score-answers.js";
 import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules } from "./rules.js";
+import { treeNotes } from "./tree-notes.js";
 
 const configSchema = z.strictObject({
   rules: z.string().min(1).default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
@@ -76,7 +79,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 1,
+  version: 3,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules }, tools) => [part("rules", rulesDigestParts(await rulesOf(rules, tools)))],
@@ -180,9 +183,10 @@ function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit
 
 /** What scoring reads of a case and what reports show of it, nothing else. */
 function caseDigest(asked: Case, rules: RuleSet): string {
-  const { id, number, title, url, targets, best_grade, strata } = asked;
+  const { id, number, title, url, repository, targets, best_grade, strata } = asked;
+  const changes = asked.links.map((link) => `${link.repository}#${link.number}`);
   const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
-  return digestJson({ id, number, title, url, targets, best_grade, strata, impacted });
+  return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted });
 }
 
 const EXAMPLES = 10;
@@ -211,10 +215,10 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     backend,
     kind: answers?.kind ?? null,
     identity: answers?.identity ?? null,
-    rules: { name: rules.name, digest: digestJson(rulesDigestParts(rules)), engine: rules.engine },
+    rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     dataset: {
-      digest: dataset.digest,
+      digest: await casesDigest(prepared, tools),
       project_name: header.success ? header.data.project_name : "data set",
       url: header.success ? header.data.url : null,
       cases: dataset.all.length,
@@ -236,6 +240,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     ],
     warnings: [
       ...(answers?.notes ?? []),
+      ...(corpus === null ? [] : await treeNotes(corpus.all, tools)),
       ...(treeless > 0
         ? [`${treeless} cases have no source tree (no base commit, or none was checked out): only the path rung works for them`]
         : []),
@@ -243,6 +248,12 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   };
   // Through text: what is stored must be plain JSON, without members that are undefined.
   return JSON.parse(JSON.stringify(meta)) as Json;
+}
+
+/** Names all cases of the data set, selected or not, as `bench score` and the mined file do: runs over equal data sets can be compared. */
+async function casesDigest({ dataset, cases }: Prepared, tools: StageTools): Promise<string> {
+  if (dataset.all.length === dataset.items.length) return datasetDigest({ cases: [...cases.values()] });
+  return datasetDigest({ cases: (await tools.load(dataset.all)).map((value) => caseSchema.parse(value)) });
 }
 
 async function corpusFacts(corpus: StageOutput | null, tools: StageTools): Promise<ScoreMeta["corpus"]> {

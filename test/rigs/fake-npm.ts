@@ -1,5 +1,5 @@
 /** A program called `npm` in a folder of its own: it hands out the archive it was given, or fails as the real one would, and logs each call. */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -12,6 +12,7 @@ export interface FakeNpm {
   give(archive: Uint8Array, integrity?: string): void;
   /** From now on it fails with this code. */
   fail(code: string, summary: string, how?: "json" | "text"): void;
+  remove(): void;
 }
 
 export function fakeNpm(): FakeNpm {
@@ -48,5 +49,6 @@ console.log(JSON.stringify([{ filename: "@scope/x-1.0.0.tgz", integrity: answer.
       writeFileSync(file("answer.json"), JSON.stringify({ integrity }));
     },
     fail: (code, summary, how = "json") => writeFileSync(file("answer.json"), JSON.stringify({ code, summary, how })),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
