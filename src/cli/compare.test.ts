@@ -31,7 +31,7 @@ function project(): string {
 }
 
 async function json(folder: string, ...argv: string[]) {
-  const { exit, stdout, stderr } = await bench(folder, ["compare", ...argv, "--samples", "200", "--json"]);
+  const { exit, stdout, stderr } = await bench(folder, ["compare", "--samples", "200", ...argv, "--json"]);
   if (exit !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 }
@@ -96,7 +96,7 @@ describe("bench compare", () => {
     [["nowhere", "runs/r1:beta"], /no run "nowhere"/],
     [["runs/r1:alpha", "other.json"], /different data sets.*--common/s],
     [["runs/r1:alpha", "runs/r1:beta", "--measures", "wombat"], /no measure "wombat"/],
-    [["runs/r1:alpha", "runs/r1:beta", "--measures", "nDCG@5"], /alpha was not scored by nDCG@5/],
+    [["runs/r1:alpha", "runs/r1:beta", "--measures", "Judged@5"], /alpha was not scored by Judged@5/],
     [["runs/r1:alpha", "runs/r1:beta", "--method", "magic"], /choose percentile, basic, bca/],
     [["runs/r1:alpha", "runs/r1:beta", "--alpha", "5"], /between 0 and 1/],
     [["runs/r1", "--baseline", "delta"], /none of the runs/],
@@ -108,6 +108,28 @@ describe("bench compare", () => {
 
   test("different data sets compare by their common cases where told", async () => {
     expect(await json(project(), "runs/r1:beta", "other.json", "--common", "--measures", "Hit@1")).toMatchObject({ n: 4 });
+  });
+
+  test("resamples that were written give the same bounds, and others give others", async () => {
+    const folder = project();
+    const measures = ["runs/r1:alpha", "runs/r1:beta", "--measures", "Hit@1"];
+    const bounds = (found: { measures: Record<string, { ci95: unknown }[]> }) => found.measures["Hit@1"]?.[0]?.ci95;
+    const drawn = await json(folder, ...measures, "--seed", "7", "--samples", "50", "--export-resamples", "resamples.json");
+    const given = await json(folder, ...measures, "--resamples", "resamples.json");
+    expect(bounds(given)).toEqual(bounds(drawn));
+    expect(bounds(given)).not.toEqual(bounds(await json(folder, ...measures)));
+    expect(given.settings.samples).toBe(50);
+    const rows: number[][] = JSON.parse(readFileSync(join(folder, "resamples.json"), "utf8"));
+    expect([rows.length, rows[0]?.length]).toEqual([50, 10]);
+    const outside = folderWith({ "bad.json": "[[0,1,2]]", "worse.json": "[[0,1,2,3,4,5,6,7,8,10]]" });
+    for (const [file, message] of [
+      ["bad.json", /resample 1 has 3 indices/],
+      ["worse.json", /names 10, and the indices go from 0 to 9/],
+    ] as const) {
+      const { exit, stderr } = await bench(folder, ["compare", ...measures, "--resamples", join(outside, file)]);
+      expect(exit).toBe(2);
+      expect(stderr).toMatch(message);
+    }
   });
 
   test("the same command gives the same bytes", async () => {

@@ -4,14 +4,19 @@ import { writeAtomically } from "../engine/record.js";
 import type { Measure } from "../measures/contract.js";
 import { parseMeasures } from "../measures/registry.js";
 import { comparisonMarkdown, renderComparison } from "../report/comparison-text.js";
+import { latexComparison } from "../report/latex.js";
 import type { Side } from "../scoring/align.js";
 import { type CompareSettings, compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
 import { CLUSTERS } from "../scoring/design.js";
+import { MOST_SAMPLES } from "../scoring/intervals.js";
+import { COMPARE_STREAM } from "../scoring/paired.js";
 import { INTERVAL_METHODS } from "../statistics/interval-methods.js";
 import { type Command, EXIT, type OptionValue, UsageError } from "./contract.js";
 import { chosenMeasures } from "./inputs.js";
 import { count, flag, text } from "./options.js";
-import { findProjectRoot, outFolder } from "./project.js";
+import { readResamples, writeResamples } from "./resamples.js";
+import { appendStepSummary } from "./step-summary.js";
+import { runsFolder } from "./stored-run.js";
 import { type StoredRun, storedRun } from "./stored-runs.js";
 
 type Options = Readonly<Record<string, OptionValue>>;
@@ -31,8 +36,12 @@ export const command: Command = {
       description: "What is drawn: none (cases), repository, change (issues that share a pull request)",
     },
     { flag: "--alpha <p>", description: `Chance of a false claim in the whole family (default ${DEFAULT_COMPARE.alpha})` },
+    { flag: "--resamples <file>", description: "Take these resamples: a JSON array of arrays of case indices" },
+    { flag: "--export-resamples <file>", description: "Write the resamples that were drawn, for another program" },
     { flag: "--markdown <file>", description: "Also write the comparison as Markdown" },
-    { flag: "--out <folder>", description: "Where runs are (default evaluation_results)" },
+    { flag: "--latex <file>", description: "Also write its table for LaTeX (package booktabs)" },
+    { flag: "--runs <folder>", description: "Where runs are (default evaluation_results)" },
+    { flag: "--cache <folder>", description: "The cache, for runs without JSON reports (default cache)" },
     { flag: "--json", description: "One JSON value on stdout, with the ids of all cases gained and lost" },
   ],
   examples: [
@@ -41,9 +50,9 @@ export const command: Command = {
     "bench compare old-report.json new-report.json --json",
   ],
   run: async (args, options, io) => {
-    const out = outFolder(options, findProjectRoot(io.cwd), io.cwd);
+    const out = runsFolder(options, io);
     const runs: StoredRun[] = [];
-    for (const argument of args) runs.push(await storedRun(argument, out, io.cwd));
+    for (const argument of args) runs.push(await storedRun(argument, { out, cwd: io.cwd, io, options }));
     const { sides, cells } = sidesOf(runs);
     if (sides.length < 2) {
       throw new UsageError(`${args.join(" ")} is a single cell; give another run to compare it with: bench compare RUN_A RUN_B`);
@@ -61,8 +70,24 @@ export const command: Command = {
     // The baseline is always the first of a pair, so that what is better than it gains.
     const ordered =
       baseline === undefined ? sides : [...sides].sort((a, b) => Number(b.label === baseline) - Number(a.label === baseline));
-    const compared = compareRuns(ordered, measures, settingsOf(options), { common: flag(options, "common"), pair });
+    const settings = settingsOf(options);
+    const scope = { common: flag(options, "common"), pair };
+    const given = text(options, "resamples");
+    let compared = compareRuns(ordered, measures, given === undefined ? settings : { ...settings, samples: 1 }, scope);
     if (!compared.ok) throw new UsageError(compared.error);
+    const units = compared.value.settings.clusters ?? compared.value.n;
+    if (given !== undefined) {
+      // How many indices a resample has is known only now.
+      const matrix = await readResamples(given, io.cwd, units);
+      compared = compareRuns(ordered, measures, settings, { ...scope, resamples: () => matrix });
+      if (!compared.ok) throw new UsageError(compared.error);
+    }
+    const exported = text(options, "export-resamples");
+    if (exported !== undefined) {
+      if (given !== undefined)
+        throw new UsageError("--export-resamples writes what was drawn, and --resamples says that nothing is");
+      await writeResamples(exported, io.cwd, units, { samples: settings.samples, seed: settings.seed, stream: COMPARE_STREAM });
+    }
     if (compared.value.family === 0) {
       throw new UsageError(
         `the runs have no cell of the same name: choose one of each with RUN:LABEL (${sides.map(({ label }) => label).join(", ")})`,
@@ -70,6 +95,9 @@ export const command: Command = {
     }
     const file = text(options, "markdown");
     if (file !== undefined) await writeAtomically(resolve(io.cwd, file), comparisonMarkdown(compared.value));
+    const latex = text(options, "latex");
+    if (latex !== undefined) await writeAtomically(resolve(io.cwd, latex), latexComparison(compared.value));
+    await appendStepSummary(io, comparisonMarkdown(compared.value));
     if (flag(options, "json")) io.stdout(`${JSON.stringify(compared.value, null, 2)}\n`);
     else io.stdout(renderComparison(compared.value, { colour: io.terminal.colour }));
     return EXIT.done;
@@ -114,7 +142,7 @@ function settingsOf(options: Options): CompareSettings {
   if (!(alpha > 0 && alpha < 1))
     throw new UsageError(`--alpha ${text(options, "alpha")}: a number between 0 and 1, such as 0.05`);
   return {
-    samples: count(options, "samples", 1) ?? DEFAULT_COMPARE.samples,
+    samples: count(options, "samples", 1, MOST_SAMPLES) ?? DEFAULT_COMPARE.samples,
     seed: count(options, "seed", 0) ?? DEFAULT_COMPARE.seed,
     method: choice("method", INTERVAL_METHODS, DEFAULT_COMPARE.method),
     cluster: choice("cluster", CLUSTERS, DEFAULT_COMPARE.cluster),

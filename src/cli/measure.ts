@@ -39,10 +39,11 @@ export const command: Command = {
     const run = parsed(parseTrecRun, ...(await given("run", options, io)));
     const measured = measureRun(qrels, run, measures);
     if (measured.n === 0) throw new UsageError(`${text(options, "qrels")} holds no query`);
-    if (measured.missing.length === measured.n) {
+    // A run without a line is an honest answer (nothing was found, anywhere); one about other queries is a mistake.
+    if (measured.missing.length === measured.n && run.rankings.size > 0) {
       const some = (ids: readonly string[]) => ids.slice(0, 2).map(visible).join(", ");
       throw new UsageError(
-        `the run answers none of the ${measured.n} queries of the qrels (they name ${some(measured.missing)} ...; the run ${some(measured.unknown) || "nothing"}): do both use the same ids?`,
+        `the run answers none of the ${measured.n} queries of the qrels (they name ${some(measured.missing)} ...; the run ${some(measured.unknown)}): do both use the same ids?`,
       );
     }
     for (const note of notes(

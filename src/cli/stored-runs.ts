@@ -1,12 +1,12 @@
 /** RUN arguments: a run's id, its folder, `latest`, or a report file, each with `:LABEL` for one of its cells. */
-import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { nearest } from "../base/nearest.js";
 import { type ReadReport, readReport } from "../report/read.js";
-import { UsageError } from "./contract.js";
+import { type Io, type OptionValue, UsageError } from "./contract.js";
 import { inputText } from "./inputs.js";
 import { findRun } from "./project.js";
+import { type StoredRun as CachedRun, locateRun, openStoredRun } from "./stored-run.js";
 
 export interface StoredRun {
   /** What the person typed, without the label. */
@@ -16,10 +16,18 @@ export interface StoredRun {
   readonly reports: readonly ReadReport[];
 }
 
-/** `out`: where runs are. */
-export async function storedRun(argument: string, out: string, cwd: string): Promise<StoredRun> {
+/** Where runs are, and what opening the cache takes. */
+export interface Place {
+  readonly out: string;
+  readonly cwd: string;
+  readonly io: Io;
+  readonly options: Readonly<Record<string, OptionValue>>;
+}
+
+export async function storedRun(argument: string, place: Place): Promise<StoredRun> {
+  const { out, cwd } = place;
   const exact = await source(argument, out, cwd);
-  if (exact !== null) return { name: argument, chosen: false, reports: await reportsOf(exact, argument, cwd) };
+  if (exact !== null) return { name: argument, chosen: false, reports: await reportsOf(exact, argument, place) };
   const colon = argument.lastIndexOf(":");
   const name = argument.slice(0, colon);
   const found = colon > 0 ? await source(name, out, cwd) : null;
@@ -30,7 +38,7 @@ export async function storedRun(argument: string, out: string, cwd: string): Pro
       (error: unknown) => error,
     );
   const label = argument.slice(colon + 1);
-  const all = await reportsOf(found, name, cwd);
+  const all = await reportsOf(found, name, place);
   const reports = all.filter((report) => report.label === label);
   if (reports.length === 0) {
     const labels = all.map((report) => report.label);
@@ -59,14 +67,10 @@ async function reportFiles(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((file) => /_eval__.*\.json$/.test(file)).sort();
 }
 
-async function reportsOf(found: Source, name: string, cwd: string): Promise<readonly ReadReport[]> {
+async function reportsOf(found: Source, name: string, { out, cwd, io, options }: Place): Promise<readonly ReadReport[]> {
   const files = "file" in found ? [found.file] : (await reportFiles(found.folder)).map((file) => join(found.folder, file));
-  if (files.length === 0) {
-    const running = "folder" in found && existsSync(join(found.folder, "run.json"));
-    throw new UsageError(
-      `${name} has no JSON report${running ? ": add json to the `formats` of its report stage and run it again (nothing is asked anew)" : ""}`,
-    );
-  }
+  // A run that wrote no JSON still has its scores in the cache.
+  if (files.length === 0) return cachedReports(await openStoredRun(await locateRun(name, out, cwd), options, io), name);
   const reports: ReadReport[] = [];
   for (const file of files) {
     const read = readReport(await inputText(file, cwd), basename(file));
@@ -76,6 +80,14 @@ async function reportsOf(found: Source, name: string, cwd: string): Promise<read
   const order = "folder" in found ? await labelOrder(found.folder, cwd) : [];
   const at = ({ label }: ReadReport) => (order.includes(label) ? order.indexOf(label) : order.length);
   return reports.sort((a, b) => at(a) - at(b));
+}
+
+async function cachedReports(run: CachedRun, name: string): Promise<ReadReport[]> {
+  await run.close();
+  return run.cells.map(({ label, before }) => {
+    if (before === null) throw new UsageError(`${name} has no scores of ${label}: run it again (nothing is asked anew)`);
+    return { label, ...before, summary: null, generatedAt: null, datasetFile: null };
+  });
 }
 
 /** The order of the pipeline, which names of files do not keep. */

@@ -5,11 +5,20 @@
  * were left out, so that no table is ever about fewer cases than it seems.
  */
 import { type Diagnostic, visible } from "../base/diagnostics.js";
+import { elementLines } from "../base/json-lines.js";
+import { firstProblem, type RecordPlace, recordPlace } from "../base/plain-words.js";
 import { err, ok, type Result } from "../base/result.js";
 import { caseOfInstance, isInstance } from "./instances.js";
 import { isMinedFile, readMinedFile } from "./mined-file.js";
-import { Collected, describeProblem, isRaw, type Raw, type ReadResult } from "./records.js";
-import { type Case, caseSchema, DATASET_SCHEMA_VERSION, type DatasetHeader, datasetHeaderSchema } from "./schema.js";
+import { Collected, isRaw, type Raw, type ReadResult } from "./records.js";
+import {
+  type BadRecord,
+  type Case,
+  caseSchema,
+  DATASET_SCHEMA_VERSION,
+  type DatasetHeader,
+  datasetHeaderSchema,
+} from "./schema.js";
 
 export const DATASET_FORMATS = ["mined", "dataset", "jsonl"] as const;
 export type DatasetFormat = (typeof DATASET_FORMATS)[number];
@@ -43,16 +52,21 @@ export function readDataset(
   const read = readAs(parsed.value, found, file);
   if (typeof read === "string") return failure(read);
   if (read.dataset.cases.length === 0 && read.bad.length > 0) {
-    const first = read.bad[0];
-    return failure(`none of the ${read.bad.length} records can be used; record ${first?.record}: ${first?.what}`);
+    const [first] = read.bad.map(shownBad);
+    const none = read.bad.length === 1 ? "its only record can't" : `none of the ${read.bad.length} records can`;
+    return failure(`${none} be used; ${first}`);
   }
   return ok({ ...withBadNote(read), format: found });
+}
+
+interface PlacedRecord extends RecordPlace {
+  readonly value: unknown;
 }
 
 /** What a file holds: one JSON value, or records with their line numbers. */
 type Content =
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "lines"; readonly records: readonly { readonly line: number; readonly value: unknown }[] };
+  | { readonly kind: "lines"; readonly records: readonly PlacedRecord[] };
 
 function parse(content: string, file: string): Result<Content, Diagnostic> {
   const start = content.trimStart();
@@ -65,7 +79,10 @@ function parse(content: string, file: string): Result<Content, Diagnostic> {
   const hasMore = start.slice(firstLine.length).trim() !== "";
   if (hasMore && isRaw(tryParse(firstLine))) return ok({ kind: "lines", records: parseLines(content) });
   try {
-    return ok({ kind: "value", value: JSON.parse(content) });
+    const value: unknown = JSON.parse(content);
+    if (!Array.isArray(value)) return ok({ kind: "value", value });
+    const lines = elementLines(content);
+    return ok({ kind: "lines", records: value.map((one, index) => ({ record: index + 1, line: lines[index], value: one })) });
   } catch (error) {
     return err(syntaxDiagnostic(content, file, (error as Error).message));
   }
@@ -81,10 +98,10 @@ function tryParse(text: string): unknown {
   }
 }
 
-function parseLines(content: string): { line: number; value: unknown }[] {
-  const records: { line: number; value: unknown }[] = [];
+function parseLines(content: string): PlacedRecord[] {
+  const records: PlacedRecord[] = [];
   content.split("\n").forEach((text, index) => {
-    if (text.trim() !== "") records.push({ line: index + 1, value: tryParse(text) });
+    if (text.trim() !== "") records.push({ record: records.length + 1, line: index + 1, value: tryParse(text) });
   });
   return records;
 }
@@ -108,7 +125,6 @@ function syntaxDiagnostic(content: string, file: string, reason: string): Diagno
 function formatOf(content: Content): DatasetFormat | null {
   if (content.kind === "lines") return "jsonl";
   const { value } = content;
-  if (Array.isArray(value)) return "jsonl";
   if (isMinedFile(value)) return "mined";
   if (!isRaw(value)) return null;
   if (isRaw(value.header) && Array.isArray(value.cases)) return "dataset";
@@ -120,23 +136,19 @@ function readAs(content: Content, format: DatasetFormat, file: string): ReadResu
   const { value } = content;
   if (format === "mined" && isMinedFile(value)) return readMinedFile(value);
   if (format === "dataset" && isRaw(value)) return readOurs(value);
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return readRecords(
-    values.map((record, index) => ({ line: index + 1, value: record })),
-    file,
-  );
+  return readRecords([{ record: 1, value }], file);
 }
 
 /** `{ header, cases }`, our own form without the original's names. */
 function readOurs(value: Raw): ReadResult | string {
   const header = datasetHeaderSchema.safeParse(value.header);
-  if (!header.success) return `header.${describeProblem(header.error)}`;
+  if (!header.success) return `the \`header\` can't be used: ${firstProblem(header.error, value.header)}`;
   const values = Array.isArray(value.cases) ? (value.cases as readonly unknown[]) : [];
-  const { cases, bad } = readCases(values.map((record, index) => ({ line: index + 1, value: record })));
+  const { cases, bad } = readCases(values.map((one, index) => ({ record: index + 1, value: one })));
   return { dataset: { header: header.data, cases }, bad, notes: [] };
 }
 
-function readRecords(records: readonly { readonly line: number; readonly value: unknown }[], file: string): ReadResult {
+function readRecords(records: readonly PlacedRecord[], file: string): ReadResult {
   const { cases, bad } = readCases(records);
   const repositories = new Set(cases.map(({ repository }) => repository));
   const [repository] = repositories;
@@ -158,9 +170,9 @@ function readRecords(records: readonly { readonly line: number; readonly value: 
   return { dataset: { header, cases }, bad, notes: [] };
 }
 
-function readCases(records: readonly { readonly line: number; readonly value: unknown }[]): Collected {
+function readCases(records: readonly PlacedRecord[]): Collected {
   const collected = new Collected();
-  for (const { line, value } of records) collected.add(line, readCase(value));
+  for (const { value, ...place } of records) collected.add(place, readCase(value));
   return collected;
 }
 
@@ -171,7 +183,7 @@ function readCase(value: unknown): Case | string {
   if (!isCaseLike(value))
     return "it is neither a case (`id`, `title`, `targets`) nor a SWE-bench instance (`instance_id`, `problem_statement`)";
   const read = caseSchema.safeParse(value);
-  return read.success ? read.data : describeProblem(read.error);
+  return read.success ? read.data : firstProblem(read.error, value);
 }
 
 function isCaseLike(value: Raw): boolean {
@@ -180,10 +192,14 @@ function isCaseLike(value: Raw): boolean {
 
 const SHOWN = 3;
 
+function shownBad(bad: BadRecord): string {
+  return `${recordPlace(bad)}: ${bad.what}`;
+}
+
 function withBadNote(read: ReadResult): ReadResult {
   if (read.bad.length === 0) return read;
   const total = read.dataset.cases.length + read.bad.length;
-  const shown = read.bad.slice(0, SHOWN).map(({ record, what }) => `record ${record}: ${what}`);
+  const shown = read.bad.slice(0, SHOWN).map(shownBad);
   const rest = read.bad.length > SHOWN ? `; and ${read.bad.length - SHOWN} more` : "";
   const note = `${read.bad.length} of ${total} records could not be used (${shown.join("; ")}${rest})`;
   const { header } = read.dataset;

@@ -94,6 +94,7 @@ function issueJson(scored: ScoredCase) {
     changes: scored.changes ?? [],
     strata: scored.strata,
     targets: scored.targets,
+    ...(scored.grades === undefined ? {} : { grades: scored.grades }),
     absent_targets: scored.absent_targets,
     predictions: scored.predictions,
     draws: scored.draws,

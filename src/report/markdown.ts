@@ -11,8 +11,8 @@ import { absentTargets, failures, leftOut } from "./markdown-lists.js";
 import { count, percent, plural, range, ratio } from "./numbers.js";
 
 /** Kinds that need no system under test; they say what a figure is worth. */
-const BASELINES: ReadonlySet<string> = new Set(["bm25", "random", "popularity", "names"]);
-const SELF_TESTS: ReadonlySet<string> = new Set(["oracle", "empty"]);
+export const BASELINES: ReadonlySet<string> = new Set(["bm25", "random", "popularity", "names"]);
+export const SELF_TESTS: ReadonlySet<string> = new Set(["oracle", "empty"]);
 
 /** `definitions`: what each measure is, by name, for the reader who wants to know. */
 export function markdownReport(

@@ -114,23 +114,20 @@ function whyMissing(found: ScoredCase | undefined): string {
 
 /**
  * Cases with a value for every measure: the stored one, or made from the stored ranking, which needs no backend. What a ranking can't
- * give (draws of a baseline, grades, parts of files, reports that kept no ranking) must have been scored.
+ * give (draws of a baseline, judgements, parts of files, reports that kept no ranking) must have been scored.
  */
 function completeMeasures(side: Side, measures: readonly Measure[]): Result<readonly ScoredCase[], string> {
   const absent = measures.filter(({ name, pooled }) => pooled === undefined && !side.meta.measures.includes(name));
   if (absent.length === 0) return ok(side.cases);
   const names = absent.map(({ name }) => name).join(", ");
   const hint = `${side.label} was not scored by ${names}: add it to the measures of the score stage and run again (nothing is asked anew)`;
-  const possible = absent.every(({ name, level }) => level === undefined && !/^(?:nDCG|Bpref|InfAP|Judged)\b/.test(name));
+  const possible = absent.every(({ name, level }) => level === undefined && !/^(?:Bpref|InfAP|Judged)\b/.test(name));
   if (!possible || side.cases.some(({ draws, details }) => draws !== null || details.ranking === "lost")) return err(hint);
   const repeats = side.meta.rules.engine === "seed" ? ("dropped" as const) : ("wrong" as const);
-  const more = (targets: readonly string[], one: ScoredCase): ViewScores["measures"] => {
-    const judgement = judge(
-      one.predictions,
-      targets.map((path) => ({ path, grade: 1 })),
-      { repeats },
-    );
+  const more = (one: ScoredCase): ViewScores["measures"] => {
+    const targets = one.targets.map((path, index) => ({ path, grade: one.grades?.[index] ?? 1 }));
+    const judgement = judge(one.predictions, targets, { repeats });
     return Object.fromEntries(absent.map((measure) => [measure.name, measure.ofCase(judgement)]));
   };
-  return ok(side.cases.map((one) => ({ ...one, measures: { ...one.measures, ...more(one.targets, one) } })));
+  return ok(side.cases.map((one) => ({ ...one, measures: { ...one.measures, ...more(one) } })));
 }

@@ -207,7 +207,7 @@ describe("measures that were not scored", () => {
   });
   test("or refused where the ranking can't give them", () => {
     const cases: [string, Partial<ScoredCase>][] = [
-      ["nDCG@5", {}],
+      ["Judged@5", {}],
       ["R(level=lines)", {}],
       ["RR", { details: { ranking: "lost" } }],
       ["RR", { draws: { count: 3, pool: 9, sizes: [1, 1, 1] } }],

@@ -8,6 +8,7 @@
  */
 import { ok, type Result } from "../base/result.js";
 import type { Measure } from "../measures/contract.js";
+import type { ResampleMatrix } from "../statistics/bootstrap.js";
 import { holmAdjust } from "../statistics/holm.js";
 import type { IntervalMethod } from "../statistics/interval-methods.js";
 import { type Aligned, type AlignedSide, align, type LeftOutCase, type Side } from "./align.js";
@@ -71,6 +72,8 @@ export interface CompareScope {
   readonly common?: boolean;
   /** Which pairs are compared (labels, in the order of the runs); all of them by default. Fewer pairs are a smaller family. */
   readonly pair?: (a: string, b: string) => boolean;
+  /** The resamples for so many units (cases or clusters); drawn from the seed by default. */
+  readonly resamples?: (units: number) => ResampleMatrix;
 }
 
 /** The error says why the runs can't be compared and what to do. */
@@ -78,13 +81,15 @@ export function compareRuns(
   sides: readonly Side[],
   measures: readonly Measure[],
   settings: CompareSettings = DEFAULT_COMPARE,
-  { common = false, pair = () => true }: CompareScope = {},
+  { common = false, pair = () => true, resamples }: CompareScope = {},
 ): Result<Comparison, string> {
   const aligned = align(sides, measures, common);
   if (!aligned.ok) return aligned;
   const { sides: runs, left_out, other_truth } = aligned.value;
   const rows = runs[0]?.rows ?? [];
-  const resampled = runs.map((run, index) => resampledSide(run.rows, measures, settings, index));
+  const clusters = settings.cluster === "none" ? null : clustersOf(rows, settings.cluster).length;
+  const given = resamples?.(clusters ?? rows.length);
+  const resampled = runs.map((run, index) => resampledSide(run.rows, measures, settings, index, given));
   const pairs: { measure: Measure; a: AlignedSide; b: AlignedSide; figures: PairFigures }[] = [];
   for (const measure of measures) {
     for (const [i, a] of runs.entries()) {
@@ -109,14 +114,13 @@ export function compareRuns(
       without_failed: withoutFailed(a, b, measure),
     });
   }
-  const clusters = settings.cluster === "none" ? null : clustersOf(rows, settings.cluster).length;
   return ok({
     n: rows.length,
     runs: runs.map((run) => comparedRun(run, measures)),
     measures: Object.fromEntries(byMeasure),
     measure_order: measures.map(({ name }) => name),
     family: pairs.length,
-    settings: { ...settings, clusters },
+    settings: { ...settings, samples: given?.samples ?? settings.samples, clusters },
     left_out,
     other_truth,
     noise: runs.flatMap((run) => noiseFloor(run.side.label, run.rows, measures, settings)),

@@ -68,6 +68,8 @@ export const scoredCaseSchema = viewScoresSchema.extend({
   finish_reason: z.string().nullable(),
   /** Targets that count: those that exist in the corpus (all without one; `seed`: all). */
   targets: z.array(z.string()),
+  /** Relevance of each of them; absent where all are 1. */
+  grades: z.array(z.number()).optional(),
   /** Targets that the corpus lacks. */
   absent_targets: z.array(z.string()),
   /** False when no target is left: shown, not scored. */

@@ -1,5 +1,6 @@
 /** One measure of two runs over the same cases: interval of the difference, tests, and the cases behind it. */
 import type { Measure } from "../measures/contract.js";
+import type { ResampleMatrix } from "../statistics/bootstrap.js";
 import { type Figure, meanOf, type Resampler, resampler } from "../statistics/figures.js";
 import { boundsBy, type IntervalMethod } from "../statistics/interval-methods.js";
 import { mcnemarExact } from "../statistics/mcnemar.js";
@@ -7,6 +8,9 @@ import { powerOf } from "../statistics/power.js";
 import { leastRandomisationP, type RandomisationResult, randomisationTest, swapTest } from "../statistics/randomisation.js";
 import { type ClusterBy, clustersOf, designOf } from "./design.js";
 import type { ViewRow } from "./views.js";
+
+/** The stream that cases are drawn from in comparisons. */
+export const COMPARE_STREAM = "compare";
 
 export interface PairedSettings {
   readonly samples: number;
@@ -65,6 +69,7 @@ export function resampledSide(
   measures: readonly Measure[],
   settings: PairedSettings,
   index: number,
+  resamples?: ResampleMatrix,
 ): ResampledSide {
   const several = rows.some(({ answers }) => answers.length > 1);
   const each = (of: (scores: ViewRow["scores"], row: ViewRow) => number) =>
@@ -88,8 +93,9 @@ export function resampledSide(
   const options = {
     samples: settings.samples,
     seed: settings.seed,
-    stream: "compare",
-    answersStream: `compare/answers/${index}`,
+    stream: COMPARE_STREAM,
+    answersStream: `${COMPARE_STREAM}/answers/${index}`,
+    ...(resamples === undefined ? {} : { resamples }),
   };
   return {
     rows,

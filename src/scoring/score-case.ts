@@ -29,7 +29,7 @@ export interface ScoreSettings {
 export type Figures = ViewScores &
   Pick<
     ScoredCase,
-    "targets" | "absent_targets" | "scored" | "excluded" | "predictions" | "draws" | "all_targets" | "in_repo_only"
+    "targets" | "grades" | "absent_targets" | "scored" | "excluded" | "predictions" | "draws" | "all_targets" | "in_repo_only"
   > &
   Pick<ScoredCase, "expectation" | "outcome" | "why">;
 
@@ -110,6 +110,7 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
     ...headline,
     ...outcome,
     targets: present,
+    ...(truth.present.some(({ grade }) => grade !== 1) ? { grades: truth.present.map(({ grade }) => grade) } : {}),
     absent_targets: absent,
     scored: present.length > 0,
     excluded: rules.leaveOut.includes(outcome.outcome) ? `the rules leave out what is ${outcome.outcome}` : null,

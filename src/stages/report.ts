@@ -35,6 +35,8 @@ export interface ReportMeta {
   readonly labels: readonly string[];
   readonly summary: Readonly<Record<string, Summary>>;
   readonly reports: readonly string[];
+  /** What each cell was made of, for tables that outlive the run. */
+  readonly provenance: Readonly<Record<string, { readonly dataset: string; readonly identity: unknown }>>;
 }
 
 export const reportStage = wholeStage<Config>({
@@ -66,7 +68,13 @@ export const reportStage = wholeStage<Config>({
     const files = filesOf(cells.value, config.formats, facts, comparisons);
     const summary = Object.fromEntries(cells.value.map((cell) => [cell.label, cell.summary]));
     const labels = cells.value.map(({ label }) => label);
-    const meta: ReportMeta = { labels, summary, reports: files.map(({ name }) => name) };
+    const provenance = Object.fromEntries(
+      cells.value.map(({ label, meta: { dataset, identity } }) => [
+        label,
+        { dataset: dataset.digest, identity: identity ?? null },
+      ]),
+    );
+    const meta: ReportMeta = { labels, summary, reports: files.map(({ name }) => name), provenance };
     return {
       ok: true,
       value: {
