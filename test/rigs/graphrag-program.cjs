@@ -197,7 +197,11 @@ module.exports = (venv) => {
     query: "--method --query --community-level",
     positional: "query --method",
   };
-  if (rest.includes("--help") && !rest.includes("--")) out(`Usage:\n ${helps[generation]}\n`);
+  if (program === "graphrag" && command === "--version") {
+    if (!state.tellsVersion) usage("No such option: --version");
+    out(`graphrag, version ${release}\n`);
+  } else if (state.mute && (command === "--version" || rest.includes("--help"))) process.exit(1);
+  else if (rest.includes("--help") && !rest.includes("--")) out(`Usage:\n ${helps[generation]}\n`);
   else if (command === "init") init();
   else if (command === "index") index();
   else if (command === "query") query();
