@@ -246,8 +246,8 @@ describe("the answer", () => {
     expect(parseAnswer(answer.response, { truncated: false, prompt: null }).kind).toBe("abstained");
   });
 
-  test("the same sentence after calls that failed is no answer", async () => {
-    expect(await behaving("no-data-after-error", "3.3.0", { method: "global" })).toMatchObject({
+  test.each(RELEASES)("%s: the same sentence after calls that failed is no answer", async (release) => {
+    expect(await behaving("no-data-after-error", release, { method: "global" })).toMatchObject({
       status: "rate_limited",
       response: expect.stringMatching(/unable to answer/),
       error: expect.stringMatching(/has no data, because its model calls failed.*rate limit/),

@@ -220,7 +220,8 @@ function judge(
       const stdout = end.stdout.toString("utf8");
       const { answer, cleaned } = readGraphragOutput(stdout);
       if (cleaned) details.stdout = runner.redact(stdout);
-      const cause = failureInLog(log, advice);
+      const printed = cleaned ? runner.redact(stdout.replace(answer, "")) : "";
+      const cause = failureInLog([log, stderr, printed].join("\n"), advice);
       if (answer === "") return asAnswer(emptyAnswer(cause), details);
       if (isNoDataAnswer(answer) && cause !== null) {
         return {

@@ -134,7 +134,7 @@ module.exports = (venv) => {
     }
     if (positional.length > (generation === "query" ? 0 : 1)) usage("Got unexpected extra argument");
     const data = given["--data"];
-    if (generation === "positional" && data !== undefined && !fs.existsSync(data)) {
+    if (generation !== "underscore" && data !== undefined && !fs.existsSync(data)) {
       usage(`Invalid value for '--data' / '-d': path '${data}' does not exist.`);
     }
     return given["--method"] ?? "global";
@@ -169,10 +169,13 @@ module.exports = (venv) => {
       state.behaviours = later;
       save();
     }
-    const error = (name, what) =>
-      log(
-        `2026-01-01 10:00:00.0001 - ERROR - graphrag.query.structured_search - ${name}\nTraceback (most recent call last):\n${what}`,
-      );
+    // Where the log goes: a file, standard error, or standard output as well.
+    const error = (name, what) => {
+      const text = `2026-01-01 10:00:00.0001 - ERROR - graphrag.query.structured_search - ${name}\nTraceback (most recent call last):\n${what}\n`;
+      if (release === "2.3.0" || release === "0.3.6") err(text);
+      else if (release === "2.5.0") out(text);
+      else log(text);
+    };
     log("2026-01-01 10:00:00.0000 - INFO - graphrag.cli - asked");
     if (TRACEBACKS[behaviour] !== undefined) traceback(TRACEBACKS[behaviour]);
     if (behaviour === "killed") process.kill(process.pid, "SIGKILL");
