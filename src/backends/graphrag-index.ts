@@ -179,6 +179,7 @@ async function build(
   if (data === null) {
     return { type: "failed", message: "graphrag index ended well and wrote no tables: see its settings (output) and its logs" };
   }
+  await dropLogs(join(folder, "output"), 2);
   const keep = (
     await Promise.all(
       ["settings.yaml", "prompts", "output"].map(async (name) => ((await exists(join(folder, name))) ? [name] : [])),
@@ -206,6 +207,16 @@ function initArguments(generation: Generation, { model, embedding_model }: Optio
 function indexArguments(generation: Generation, method: string | undefined): string[] {
   if (generation === "underscore") return ["--root", "."];
   return ["index", "--root", ".", ...(method === undefined ? [] : ["--method", method])];
+}
+
+/** Releases before 0.4 log beside their tables. Logs are no part of an index, and may quote what should not be kept. */
+async function dropLogs(folder: string, depth: number): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.name === "reports" || entry.name === "logs.json" || entry.name.endsWith(".log"))
+      await rm(path, { recursive: true });
+    else if (entry.isDirectory() && depth > 1) await dropLogs(path, depth - 1);
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

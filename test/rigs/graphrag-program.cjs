@@ -105,8 +105,9 @@ module.exports = (venv) => {
     fs.mkdirSync(tables, { recursive: true });
     const name = generation === "underscore" ? "create_final_entities.parquet" : "entities.parquet";
     fs.writeFileSync(path.join(tables, name), `PAR1 ${texts} ${fs.readFileSync("cache/asked", "utf8").split("\n").length}`);
-    fs.mkdirSync("logs", { recursive: true });
-    fs.writeFileSync("logs/indexing-engine.log", "indexed");
+    const logs = generation === "underscore" ? "output/20240101-000000/reports" : "logs";
+    fs.mkdirSync(logs, { recursive: true });
+    fs.writeFileSync(path.join(logs, "indexing-engine.log"), `indexed with ${process.env.GRAPHRAG_API_KEY}`);
   };
 
   const parse = () => {
