@@ -6,12 +6,15 @@
  */
 import { type Diagnostic, visible } from "../base/diagnostics.js";
 import { err, ok, type Result } from "../base/result.js";
+import { isXml, readBugLocator } from "./buglocator.js";
+import { csvRows } from "./csv.js";
 import { caseOfInstance, isInstance } from "./instances.js";
 import { isMinedFile, readMinedFile } from "./mined-file.js";
+import { caseOfNamed, isNamedRecord } from "./named-records.js";
 import { Collected, describeProblem, isRaw, type Raw, type ReadResult } from "./records.js";
 import { type Case, caseSchema, DATASET_SCHEMA_VERSION, type DatasetHeader, datasetHeaderSchema } from "./schema.js";
 
-export const DATASET_FORMATS = ["mined", "dataset", "jsonl"] as const;
+export const DATASET_FORMATS = ["mined", "dataset", "jsonl", "csv", "buglocator"] as const;
 export type DatasetFormat = (typeof DATASET_FORMATS)[number];
 
 /**
@@ -28,13 +31,20 @@ export function readDataset(
     err({ severity: "error", file, message, ...(suggestion === undefined ? {} : { suggestion }) });
   if (content.trim() === "")
     return failure("the file is empty", "a data set is a mined JSON file, or JSON Lines with one case each");
+  const table = isXml(content) ? xmlFile(content, file) : tableFile(content, file);
+  if (table !== null) {
+    if (format !== "auto" && format !== table.format) {
+      return failure(`the file's format is ${table.format}, not ${format}`, "leave `format` out: it is told by the content");
+    }
+    return typeof table.read === "string" ? failure(table.read) : finished(table.read, table.format, failure);
+  }
   const parsed = parse(content, file);
   if (!parsed.ok) return parsed;
   const found = formatOf(parsed.value);
   if (found === null) {
     return failure(
       "this is no data set that can be read",
-      "expected a mined file (an object with `issues`), our own (`header` and `cases`), or JSON Lines of cases or SWE-bench instances",
+      "expected a mined file (an object with `issues`), our own (`header` and `cases`), JSON Lines of cases, SWE-bench instances or bug reports, CSV with named columns, or BugLocator's XML",
     );
   }
   if (format !== "auto" && format !== found) {
@@ -42,11 +52,58 @@ export function readDataset(
   }
   const read = readAs(parsed.value, found, file);
   if (typeof read === "string") return failure(read);
+  return finished(read, found, failure);
+}
+
+function finished(
+  read: ReadResult,
+  format: DatasetFormat,
+  failure: (message: string) => Result<never, Diagnostic>,
+): Result<ReadResult & { readonly format: DatasetFormat }, Diagnostic> {
   if (read.dataset.cases.length === 0 && read.bad.length > 0) {
     const first = read.bad[0];
     return failure(`none of the ${read.bad.length} records can be used; record ${first?.record}: ${first?.what}`);
   }
-  return ok({ ...withBadNote(read), format: found });
+  return ok({ ...withBadNote(read), format });
+}
+
+interface Table {
+  readonly format: DatasetFormat;
+  readonly read: ReadResult | string;
+}
+
+function xmlFile(content: string, file: string): Table {
+  return { format: "buglocator", read: readBugLocator(content, baseName(file)) };
+}
+
+/** Null where the first line names no columns that are understood. */
+function tableFile(content: string, file: string): Table | null {
+  if (/^\s*[{[]/.test(content)) return null;
+  const firstLine = content.slice(0, content.search(/[\r\n]|$/));
+  const separator = firstLine.includes("\t") ? "\t" : firstLine.includes(";") && !firstLine.includes(",") ? ";" : ",";
+  const [header, ...rows] = csvRows(content, separator);
+  if (header === undefined || !isNamedRecord(header.cells)) return null;
+  const octocode = header.cells.some((name) => name.trim().toLowerCase() === "result1");
+  if (rows.length === 0) return { format: "csv", read: "the table has a header and no rows" };
+  const collected = new Collected();
+  for (const [index, { cells }] of rows.entries()) {
+    const record = Object.fromEntries(header.cells.map((name, column) => [name, cells[column] ?? ""]));
+    const strata =
+      octocode && rows.length === OCTOCODE_ROWS ? { difficulty: index < OCTOCODE_STANDARD ? "standard" : "hard" } : {};
+    collected.add(index + 1, caseOfNamed(record, { fallbackId: `${baseName(file)}#${index + 1}`, strata }));
+  }
+  return {
+    format: "csv",
+    read: { dataset: { header: headerOf(collected.cases, file), cases: collected.cases }, bad: collected.bad, notes: [] },
+  };
+}
+
+/** octocode's benchmark has 127 rows, of which those after the hundredth are the hard ones; no column says so. */
+const OCTOCODE_ROWS = 127;
+const OCTOCODE_STANDARD = 100;
+
+function baseName(file: string): string {
+  return file.split(/[\\/]/).at(-1) ?? file;
 }
 
 /** What a file holds: one JSON value, or records with their line numbers. */
@@ -112,14 +169,14 @@ function formatOf(content: Content): DatasetFormat | null {
   if (isMinedFile(value)) return "mined";
   if (!isRaw(value)) return null;
   if (isRaw(value.header) && Array.isArray(value.cases)) return "dataset";
-  return isInstance(value) || isCaseLike(value) ? "jsonl" : null;
+  return isInstance(value) || isCaseLike(value) || isNamedRecord(Object.keys(value)) ? "jsonl" : null;
 }
 
 function readAs(content: Content, format: DatasetFormat, file: string): ReadResult | string {
   if (content.kind === "lines") return readRecords(content.records, file);
   const { value } = content;
   if (format === "mined" && isMinedFile(value)) return readMinedFile(value);
-  if (format === "dataset" && isRaw(value)) return readOurs(value);
+  if (format === "dataset" && isRaw(value)) return readOurs(value, file);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return readRecords(
     values.map((record, index) => ({ line: index + 1, value: record })),
@@ -128,24 +185,27 @@ function readAs(content: Content, format: DatasetFormat, file: string): ReadResu
 }
 
 /** `{ header, cases }`, our own form without the original's names. */
-function readOurs(value: Raw): ReadResult | string {
+function readOurs(value: Raw, file: string): ReadResult | string {
   const header = datasetHeaderSchema.safeParse(value.header);
   if (!header.success) return `header.${describeProblem(header.error)}`;
   const values = Array.isArray(value.cases) ? (value.cases as readonly unknown[]) : [];
-  const { cases, bad } = readCases(values.map((record, index) => ({ line: index + 1, value: record })));
+  const { cases, bad } = readCases(
+    values.map((record, index) => ({ line: index + 1, value: record })),
+    file,
+  );
   return { dataset: { header: header.data, cases }, bad, notes: [] };
 }
 
 function readRecords(records: readonly { readonly line: number; readonly value: unknown }[], file: string): ReadResult {
-  const { cases, bad } = readCases(records);
+  const { cases, bad } = readCases(records, file);
+  return { dataset: { header: headerOf(cases, file), cases }, bad, notes: [] };
+}
+
+function headerOf(cases: readonly Case[], file: string): DatasetHeader {
   const repositories = new Set(cases.map(({ repository }) => repository));
   const [repository] = repositories;
-  const name =
-    file
-      .split(/[\\/]/)
-      .at(-1)
-      ?.replace(/\.[^.]{1,10}$/, "") ?? "";
-  const header: DatasetHeader = {
+  const name = baseName(file).replace(/\.[^.]{1,10}$/, "");
+  return {
     schema_version: DATASET_SCHEMA_VERSION,
     project_name: repositories.size === 1 && typeof repository === "string" ? repository : name || "dataset",
     url: null,
@@ -155,27 +215,29 @@ function readRecords(records: readonly { readonly line: number; readonly value: 
     notes: [],
     audit: [],
   };
-  return { dataset: { header, cases }, bad, notes: [] };
 }
 
-function readCases(records: readonly { readonly line: number; readonly value: unknown }[]): Collected {
+function readCases(records: readonly { readonly line: number; readonly value: unknown }[], file: string): Collected {
   const collected = new Collected();
-  for (const { line, value } of records) collected.add(line, readCase(value));
+  for (const { line, value } of records) collected.add(line, readCase(value, `${baseName(file)}#${line}`));
   return collected;
 }
 
-function readCase(value: unknown): Case | string {
+function readCase(value: unknown, fallbackId: string): Case | string {
   if (value === BROKEN) return "it is not valid JSON";
   if (!isRaw(value)) return "it is not an object";
   if (isInstance(value)) return caseOfInstance(value);
+  if (!isCaseLike(value) && isNamedRecord(Object.keys(value))) return caseOfNamed(value, { fallbackId });
   if (!isCaseLike(value))
     return "it is neither a case (`id`, `title`, `targets`) nor a SWE-bench instance (`instance_id`, `problem_statement`)";
   const read = caseSchema.safeParse(value);
   return read.success ? read.data : describeProblem(read.error);
 }
 
+/** Ours: targets are objects, or there are none (a title alone is a case without truth). */
 function isCaseLike(value: Raw): boolean {
-  return "id" in value && ("targets" in value || "title" in value);
+  if (!("id" in value)) return false;
+  return Array.isArray(value.targets) ? value.targets.every(isRaw) : "title" in value && !isNamedRecord(Object.keys(value));
 }
 
 const SHOWN = 3;
