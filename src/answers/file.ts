@@ -1,6 +1,6 @@
 /**
- * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, a report (ours or the original's), or what
- * other programs write (`foreign.ts`).
+ * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, a report (ours or the original's), LocAgent's
+ * output (`locagent.ts`), or a TREC run (`trec-run.ts`).
  *
  * One bad line never costs the good ones: it is reported by record and line. The original's names are accepted (`issue_number`,
  * `raw_response`, `status: ok | error | dry_run`). What a report can't give is said in the notes rather than guessed: the original
@@ -8,8 +8,9 @@
  */
 import type * as z from "zod";
 import { nearest } from "../base/nearest.js";
-import { locAgentAnswers, trecAnswers } from "./foreign.js";
+import { locAgentRecords } from "./locagent.js";
 import { ANSWER_STATUSES, type Answer, type AnswerStatus, answerSchema } from "./schema.js";
+import { trecAnswers } from "./trec-run.js";
 
 export interface ReadAnswersOptions {
   /** Shown in messages; not opened. */
@@ -64,14 +65,16 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
       continue;
     }
     if (source.report !== null && (row.value.answer_status ?? row.value.status) === "unasked") continue;
-    const read = readRecord(row.value, project, numbered);
-    if (typeof read === "string") {
-      bad.push({ record: row.record, line: row.line, what: read });
-      continue;
+    for (const record of locAgentRecords(row.value) ?? [row.value]) {
+      const read = readRecord(record, project, numbered);
+      if (typeof read === "string") {
+        bad.push({ record: row.record, line: row.line, what: read });
+        continue;
+      }
+      const key = JSON.stringify([read.id, read.backend, read.repeat]);
+      if (byKey.has(key)) replaced++;
+      byKey.set(key, read);
     }
-    const key = JSON.stringify([read.id, read.backend, read.repeat]);
-    if (byKey.has(key)) replaced++;
-    byKey.set(key, read);
   }
   const answers = [...byKey.values()];
   if (unusable > 0) {
@@ -122,18 +125,10 @@ export function writeAnswers(answers: Iterable<Answer>): string {
 
 function readRows(text: string, bad: BadAnswer[], note: (text: string) => void): { rows: Row[]; report: Members | null } {
   const trec = trecAnswers(text);
-  if (trec !== null) {
-    for (const one of trec.notes) note(one);
-    bad.push(...trec.bad.map(({ line, what }) => ({ record: line, line, what })));
-    return { rows: trec.rows.map((row, index) => ({ record: index + 1, ...row })), report: null };
-  }
-  const { rows, report } = jsonRows(text, bad);
-  if (report !== null) return { rows, report };
-  return { rows: rows.flatMap((row) => (isMembers(row.value) ? spread(row, row.value) : [row])), report };
-}
-
-function spread(row: Row, value: Members): Row[] {
-  return locAgentAnswers(value)?.map((one) => ({ ...row, value: one })) ?? [row];
+  if (trec === null) return jsonRows(text, bad);
+  for (const one of trec.notes) note(one);
+  bad.push(...trec.bad.map(({ line, what }) => ({ record: line, line, what })));
+  return { rows: trec.rows.map((row, index) => ({ record: index + 1, ...row })), report: null };
 }
 
 function jsonRows(text: string, bad: BadAnswer[]): { rows: Row[]; report: Members | null } {

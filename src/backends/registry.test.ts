@@ -38,7 +38,11 @@ describe("backendConfigSchema", () => {
 });
 
 /** Options without a default. */
-const REQUIRED: Readonly<Record<string, unknown>> = { command: { run: ["x"] }, chat: { provider: "ollama", model: "m" } };
+const REQUIRED: Readonly<Record<string, unknown>> = {
+  command: { run: ["x"] },
+  chat: { provider: "ollama", model: "m" },
+  mcp: { command: ["x"], tool: "t" },
+};
 
 test("every kind bears the name that it is registered under, and its options' defaults have an identity", () => {
   for (const [name, kind] of builtInBackends) {

@@ -3,11 +3,16 @@ import * as z from "zod";
 import { nearest } from "../base/nearest.js";
 import { bm25 } from "./bm25.js";
 import { chat } from "./chat.js";
+import { colgrep } from "./colgrep.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { empty } from "./empty.js";
 import { graphrag } from "./graphrag.js";
+import { lightrag } from "./lightrag.js";
+import { manual } from "./manual.js";
+import { mcp } from "./mcp.js";
 import { names } from "./names.js";
+import { octocode } from "./octocode.js";
 import { oracle } from "./oracle.js";
 import { popularity } from "./popularity.js";
 import { random } from "./random.js";
@@ -15,7 +20,21 @@ import { random } from "./random.js";
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds kinds of every type of options; each is checked by its own schema
 export type AnyBackendKind = BackendKind<any>;
 
-const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, graphrag];
+const KINDS: readonly AnyBackendKind[] = [
+  bm25,
+  random,
+  popularity,
+  names,
+  oracle,
+  empty,
+  command,
+  colgrep,
+  octocode,
+  graphrag,
+  lightrag,
+  mcp,
+  manual,
+];
 
 /** What a model may be shown the files of: a retriever that knew the truth would give it away. */
 const retrievers = new Map(KINDS.filter((kind) => !kind.readsTruth && !kind.readsDataset).map((kind) => [kind.kind, kind]));

@@ -35,6 +35,7 @@ const COMMANDS: Readonly<
   measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
   "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
+  doctor: { load: () => import("./doctor.js"), summary: "Check what is installed, set and reachable, and say how to mend it" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };
 
@@ -169,6 +170,10 @@ function processIo(): Io {
   return {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    // Touched only when something is read: opening it would keep a pipe's writer waiting.
+    get stdin() {
+      return process.stdin;
+    },
     env: process.env,
     cwd: process.cwd(),
     terminal: {

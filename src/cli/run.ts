@@ -65,7 +65,7 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
       kinds: prepared.kinds,
       cache,
       options: { ...base, runId, runFolder },
-      world: world(io),
+      world: world(io, shown.hold),
       events: (event) => {
         journal.sink(event);
         shown.event(event);

@@ -70,6 +70,7 @@ export interface RunContext {
   /** Outputs that no other node needs, loaded (and so found intact) before the run ended. */
   readonly outputs: Map<string, NodeOutput>;
   readonly redact: (text: string) => string;
+  readonly versions?: Readonly<Record<string, string>>;
 }
 
 /** Who writes rows of this run. */
@@ -84,6 +85,7 @@ export function stageTools(context: RunContext, node: StageNode): StageTools {
     random: world.random,
     env: world.env,
     ...(world.terminal === undefined ? {} : { terminal: world.terminal }),
+    ...(context.versions === undefined ? {} : { versions: context.versions }),
     baseFolder: context.graph.folder,
     projectRoot: options.projectRoot,
     cacheFolder: (name) => join(cache.folder, name),

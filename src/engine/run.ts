@@ -162,6 +162,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
       outputs: new Map(),
       opened,
       redact,
+      versions: { bench: request.version, node: process.version },
     };
     if (attempt === 0) {
       const mistakes = await openAll(context, opened);

@@ -4,6 +4,7 @@
  */
 import { canonicalJson } from "../base/json.js";
 import type { MeasureSummary, ViewSummary } from "../scoring/summary-schema.js";
+import { effortSection } from "./effort.js";
 import { fenced, markdownTable, markdownText } from "./escape.js";
 import type { Cell, ReportFacts } from "./json.js";
 import { absentTargets, failures, leftOut } from "./markdown-lists.js";
@@ -25,6 +26,7 @@ export function markdownReport(
     pooled(ordered),
     outcomes(ordered),
     rungs(ordered),
+    effort(ordered),
     strata(ordered),
     allTargets(ordered),
     absentTargets(ordered),
@@ -64,7 +66,9 @@ function heading(cells: readonly Cell[], facts: ReportFacts): string {
         `${plural(cases - without, "case")} with a target that counts, ${without} without one (shown, not scored).`,
     );
   }
-  if (facts.generatedAt !== null) lines.push(`Made at ${markdownText(facts.generatedAt)}.`);
+  const versions = Object.entries(facts.versions ?? {}).map(([program, version]) => markdownText(`${program} ${version}`));
+  const by = versions.length === 0 ? "" : ` by ${versions.join(", ")}`;
+  if (facts.generatedAt !== null) lines.push(`Made at ${markdownText(facts.generatedAt)}${by}.`);
   if (cells.some(({ meta }) => meta.corpus === null)) {
     lines.push("Without a corpus only the path rung matches, against the targets alone.");
   }
@@ -211,6 +215,11 @@ function rungs(cells: readonly Cell[]): string {
     markdownTable(["backend", "read as", "matched by", "ambiguous", "duplicates"], rows, 3),
     "An ambiguous name counts as a false prediction; a repeated file counts once.",
   ].join("\n\n");
+}
+
+function effort(cells: readonly Cell[]): string {
+  const name = names(cells);
+  return effortSection(cells.map((cell) => ({ name: name(cell), cases: cell.cases })));
 }
 
 function originalNote(cells: readonly Cell[]): string {

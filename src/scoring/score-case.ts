@@ -82,7 +82,11 @@ function strataOf({ strata, best_grade }: ScoreableCase): Record<string, string>
  */
 function readingOf(answer: Answer | null): Reading | null {
   if (answer === null || !FINAL_STATUSES.has(answer.status)) return null;
-  return parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  const reading = parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  // Where the provider says itself that the model declined, an empty or odd text is no puzzle.
+  const declined = answer.finish_reason === "content_filter" || answer.details.refused === true;
+  if (!declined || (reading.kind !== "unparsable" && reading.kind !== "abstained")) return reading;
+  return { kind: "refused", why: "the provider says that the model declined, or that a filter held the answer back" };
 }
 
 function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {

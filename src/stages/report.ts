@@ -46,7 +46,7 @@ export const reportStage = wholeStage<Config>({
   produces: "report",
   consumes: { scores: "some", intervals: "many", comparison: "many" },
   shape: "whole",
-  version: 2,
+  version: 3,
   precious: false,
   keyConfig: ({ formats, measures }) => ({
     formats: [...new Set(formats)].sort(),
@@ -55,7 +55,11 @@ export const reportStage = wholeStage<Config>({
   async run(config, inputs, tools) {
     const cells = await cellsOf(config, inputs, tools);
     if (!cells.ok) return cells;
-    const facts: ReportFacts = { generatedAt: new Date(tools.clock.now()).toISOString(), datasetFile: null };
+    const facts: ReportFacts = {
+      generatedAt: new Date(tools.clock.now()).toISOString(),
+      datasetFile: null,
+      ...(tools.versions === undefined ? {} : { versions: tools.versions }),
+    };
     const comparisons: string[] = [];
     for (const { output } of inputs.many("comparison")) {
       // Made by our own compare stage, whose items are checked against their digest.

@@ -31,6 +31,7 @@ import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules } from "./rules.js";
+import { treeNotes } from "./tree-notes.js";
 
 const configSchema = z.strictObject({
   rules: z.string().min(1).default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
@@ -78,7 +79,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 2,
+  version: 3,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules }, tools) => [part("rules", rulesDigestParts(await rulesOf(rules, tools)))],
@@ -239,6 +240,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     ],
     warnings: [
       ...(answers?.notes ?? []),
+      ...(corpus === null ? [] : await treeNotes(corpus.all, tools)),
       ...(treeless > 0
         ? [`${treeless} cases have no source tree (no base commit, or none was checked out): only the path rung works for them`]
         : []),
