@@ -57,7 +57,8 @@ function reason(raw: string): string {
 
 const recorded = resolve(import.meta.dirname, "../../../shared/data/answers/swe-bench-lite-answers.jsonl");
 test.skipIf(!existsSync(recorded))("a public run of LocAgent is read as docs/locagent.md says", () => {
-  const { answers, bad, notes } = readAnswers(readFileSync(recorded, "utf8"), { file: "answers.jsonl" });
+  const { answers: all, bad, notes } = readAnswers(readFileSync(recorded, "utf8"), { file: "answers.jsonl" });
+  const answers = all.filter(({ backend }) => backend === "locagent");
   expect([answers.length, bad.length, notes.length]).toEqual([300, 0, 0]);
   const cases = grouped(answers);
   let same = 0;

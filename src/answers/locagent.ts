@@ -30,7 +30,17 @@ export function locAgentRecords(record: Members): Members[] | null {
   const samples = texts(raw);
   if (samples.length > 0) {
     const details = read === undefined ? {} : { details: { locagent_files: read } };
-    return samples.map((response, repeat) => ({ ...shared, ...prompt, ...details, repeat, response }));
+    const answers: Members[] = samples.map((response, repeat) => ({
+      ...shared,
+      ...prompt,
+      ...details,
+      repeat,
+      ...(response === null ? { status: "failed", error: "LocAgent kept no text of this sample", response: "" } : { response }),
+    }));
+    // What LocAgent made of all samples together is a system of its own: `--backend locagent-files` scores its lists.
+    if (Array.isArray(read) && read.every((file) => typeof file === "string"))
+      answers.push({ id, backend: "locagent-files", response: JSON.stringify({ files: read }) });
+    return answers;
   }
   const lists = Array.isArray(read) && read.some((list) => Array.isArray(list)) ? read : [read];
   const files = lists.map((list) => (Array.isArray(list) ? list.filter((path) => typeof path === "string") : []));
@@ -46,10 +56,10 @@ export function locAgentRecords(record: Members): Members[] | null {
   }));
 }
 
-/** An empty text is a sample that said nothing. */
-function texts(raw: unknown): string[] {
+/** An empty text is a sample that said nothing; null one whose text was not kept. */
+function texts(raw: unknown): (string | null)[] {
   if (typeof raw === "string") return [raw];
-  return Array.isArray(raw) ? raw.filter((text) => typeof text === "string") : [];
+  return Array.isArray(raw) ? raw.map((text) => (typeof text === "string" ? text : null)) : [];
 }
 
 function isMembers(value: unknown): value is Members {

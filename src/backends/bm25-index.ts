@@ -7,7 +7,7 @@
  * Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; the idf with `1 +` (as in Lucene) is never
  * negative, so a term that most files have can't count against a file.
  */
-import { comparePaths, type RankedFile } from "./ranked.js";
+import { byScore, type RankedFile, rounded } from "./ranked.js";
 
 export interface Bm25Parameters {
   readonly k1: number;
@@ -53,19 +53,27 @@ export class Bm25Index {
     }
   }
 
+  /** What each of the query's terms that any file has weighs: its idf, as often as the query has it. */
+  weights(query: readonly string[]): Map<string, number> {
+    const weights = new Map<string, number>();
+    for (const [term, times] of countTerms(query)) {
+      const df = this.#postings.get(term)?.documents.length ?? 0;
+      if (df > 0) weights.set(term, times * Math.log(1 + (this.#paths.length - df + 0.5) / (df + 0.5)));
+    }
+    return weights;
+  }
+
   /**
    * Files with a score above zero, best first. Scores are rounded to 6 decimals before they are compared and equal ones stand
    * in path order: the ranking must not hang on the order in which floating-point terms were added.
    */
-  search(query: readonly string[], { k1, b, top }: Bm25Parameters): RankedFile[] {
+  search(query: readonly string[], { k1, b, top }: Bm25Parameters): (RankedFile & { readonly score: number })[] {
     const averageLength = this.#totalLength / this.#paths.length;
     const scores = new Map<number, number>();
-    for (const [term, times] of countTerms(query)) {
+    for (const [term, weight] of this.weights(query)) {
       const postings = this.#postings.get(term);
       if (postings === undefined) continue;
-      const df = postings.documents.length;
-      const weight = times * Math.log(1 + (this.#paths.length - df + 0.5) / (df + 0.5));
-      for (let i = 0; i < df; i++) {
+      for (let i = 0; i < postings.documents.length; i++) {
         const document = postings.documents[i] ?? 0;
         const tf = postings.counts[i] ?? 0;
         const length = (this.#lengths[document] ?? 0) / averageLength;
@@ -74,9 +82,9 @@ export class Bm25Index {
       }
     }
     return [...scores]
-      .map(([document, score]) => ({ path: this.#paths[document] ?? "", score: Math.round(score * 1e6) / 1e6 }))
+      .map(([document, score]) => ({ path: this.#paths[document] ?? "", score: rounded(score) }))
       .filter(({ score }) => score > 0)
-      .sort((x, y) => y.score - x.score || comparePaths(x.path, y.path))
+      .sort(byScore)
       .slice(0, top);
   }
 }

@@ -107,8 +107,8 @@ describe("the bm25 backend", () => {
     "src/ConfigReader.java": "class ConfigReader { /* reads the preferences */ }",
     "art/logo.png": "PluginManager \0 PluginManager PluginManager",
   };
-  const ask = async (prompt: string, corpus = memoryCorpus(files)) => {
-    const backend = await bm25.open({ k1: 1.2, b: 0.75, top: 15 }, environment);
+  const ask = async (prompt: string, corpus = memoryCorpus(files), lines = 0) => {
+    const backend = await bm25.open({ k1: 1.2, b: 0.75, top: 15, lines }, environment);
     return backend.ask({ id: "x", repeat: 0, prompt, case: { id: "x" }, corpus }, new AbortController().signal);
   };
   const paths = (response: string) => (JSON.parse(response) as { classes: { path: string }[] }).classes.map(({ path }) => path);
@@ -117,6 +117,19 @@ describe("the bm25 backend", () => {
     expect(paths((await ask("the plugin manager crashes on resume")).response)[0]).toBe("src/PluginManager.java");
     expect(paths((await ask("plugin manager")).response)).not.toContain("art/logo.png");
     expect(paths((await ask("a wrong logo")).response)).toEqual(["art/logo.png"]);
+  });
+
+  test("says where in the file the words stand", async () => {
+    const filler = Array.from({ length: 100 }, (_, i) => `line ${i}`);
+    const text = [...filler, "void open() {", "  resume the plugin", "}", ...filler, "plugin", ...filler].join("\n");
+    const corpus = memoryCorpus({ "src/plugin.txt": text, "art/plugin.png": "\0 plugin" });
+    const { classes } = JSON.parse((await ask("open or resume a plugin", corpus, 10)).response);
+    expect(classes).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ path: "src/plugin.txt", start_line: 101, end_line: 102 }),
+        expect.not.objectContaining({ start_line: expect.anything() }),
+      ]),
+    );
   });
 
   test("nothing in common: the empty list", async () => {

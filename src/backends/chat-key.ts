@@ -27,7 +27,7 @@ export interface ApiKey {
 
 /** Throws `UnusableConfiguration` where a key is needed or named and is not there or can't be sent. */
 export async function readKey(
-  options: ChatOptions,
+  options: Pick<ChatOptions, "provider" | "base_url" | "api_key_env" | "api_key_file">,
   environment: Pick<BackendEnvironment, "env" | "baseFolder">,
 ): Promise<ApiKey> {
   const { provider, api_key_env, api_key_file } = options;

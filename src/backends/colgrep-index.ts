@@ -114,7 +114,7 @@ export const colgrepIndex: IndexTool<ColgrepIndexOptions> = {
     if (files === 0) {
       return {
         type: "failed",
-        message: `colgrep indexed no file of ${corpus.tree.source}: it leaves out what .gitignore names and folders such as tmp, target or vendor, also above the tree; is the cache below one?`,
+        message: `${NOTHING_INDEXED} (${corpus.tree.source})`,
       };
     }
     const version = await knownVersion(options.version, file, toolEnv);
@@ -128,6 +128,9 @@ export const colgrepIndex: IndexTool<ColgrepIndexOptions> = {
     };
   },
 };
+
+const NOTHING_INDEXED =
+  "colgrep indexed no file: it leaves out what .gitignore names and folders such as tmp, build or vendor, also above the tree; is the cache below one?";
 
 /** Files that colgrep says it indexed; null where it does not say. */
 function indexedFiles(stderr: string): number | null {
@@ -146,15 +149,11 @@ export function explainColgrep(stderr: string): { message: string; again?: boole
   if (unknown !== undefined) {
     return { message: `this colgrep does not know ${unknown}: check \`args:\` and the version (colgrep --version)` };
   }
+  // Newer versions say `No index found. Index building may have failed (no indexable files found).`
+  if (/No files indexed|no indexable files/.test(stderr)) return { message: NOTHING_INDEXED };
   if (stderr.includes("No index found")) {
     return {
       message: "colgrep found no index of this source tree: run the index-corpus stage again (bench run ... --force STAGE)",
-    };
-  }
-  if (/No files indexed/.test(stderr)) {
-    return {
-      message:
-        "colgrep indexed no file: it leaves out folders such as tmp, target or vendor, also above the tree; is the cache below one?",
     };
   }
   if (/huggingface|hf-hub|dns error|failed to lookup|Failed to download/i.test(stderr)) {

@@ -60,7 +60,7 @@ export interface BackendKind<C = unknown> {
   /** Reads the truth (oracle, random, popularity): the truth's digest is then part of the key, and `Question.truth` is given. */
   readonly readsTruth: boolean;
   /** Also reads the truth of the other cases (popularity): the digest of what it sees is then part of the key. */
-  readonly readsDataset: boolean;
+  readonly readsDataset: boolean | ((options: C) => boolean);
   /** Case fields that it reads beside the prompt; others are not given to it. Default: none. */
   readonly reads?: (options: C) => readonly CaseField[];
   readonly prompt: PromptTemplate | ((options: C) => PromptTemplate);
@@ -104,6 +104,11 @@ export type Estimator = (question: Omit<Question, "truth">) => Estimate;
 /** Whether a kind with these options gets the source tree. */
 export function needsCorpusOf<C>(kind: Pick<BackendKind<C>, "needsCorpus">, options: C): boolean | "optional" {
   return typeof kind.needsCorpus === "function" ? kind.needsCorpus(options) : kind.needsCorpus;
+}
+
+/** Whether a kind with these options reads the truth of the other cases. */
+export function readsDatasetOf<C>(kind: Pick<BackendKind<C>, "readsDataset">, options: C): boolean {
+  return typeof kind.readsDataset === "function" ? kind.readsDataset(options) : kind.readsDataset;
 }
 
 /** What a look around needs, before any question is asked. */

@@ -138,15 +138,9 @@ function explain(text: string, advice: Advice): GraphragFailure | null {
 /** What a failed run's error output says, and, where it is silent, its log. */
 export function failureOfExit(exitCode: number | null, stderr: string, log: string, advice: Advice): GraphragFailure {
   const said = plain(stderr);
-  if (exitCode === 2 && /No such option|unrecognized arguments|Missing option|Got unexpected extra argument|usage:/i.test(said)) {
-    const why = lastLines(said, 2);
-    const pathProblem = /'--root'[^\n]{0,200}does not exist|Directory '[^'\n]{1,400}' does not exist/i.test(said);
-    return {
-      status: "failed",
-      error: pathProblem
-        ? `GraphRAG does not find its folder${why}: check \`dir\``
-        : `GraphRAG does not understand the command line of its generation \`${advice.generation}\`${why}: set \`cli:\` to the one of your version (underscore up to 0.3, query up to 2.x, positional from 3.0)`,
-    };
+  if (exitCode === 2) {
+    const usage = usageProblem(said, advice);
+    if (usage !== null) return { status: "failed", error: usage };
   }
   // The last lines first: the exception that ended it stands there, and the code that a traceback quotes above it may name anything.
   const end = tail(said, 3);
@@ -154,6 +148,32 @@ export function failureOfExit(exitCode: number | null, stderr: string, log: stri
   const shown = lastLines(said, 2);
   if (cause !== null) return { ...cause, error: `${cause.error}${shown}` };
   return { status: "failed", error: `GraphRAG ended with exit code ${exitCode}${shown}` };
+}
+
+/** What a command line was refused for, or null if that is not what happened. */
+function usageProblem(said: string, { dir, data, generation }: Advice): string | null {
+  const why = lastLines(said, 1);
+  const invalid =
+    /Invalid value for '?(--\w[\w-]{0,40})/.exec(said)?.[1] ?? /argument (--\w[\w-]{0,40}): invalid/.exec(said)?.[1];
+  switch (invalid) {
+    case undefined:
+      break;
+    case "--root":
+      return `GraphRAG does not find its folder${why}: check \`dir\``;
+    case "--data":
+      return `there is no index in ${data}${why}: index first (graphrag index --root ${dir}), or check \`data\``;
+    case "--method":
+      return `this release of GraphRAG does not have that search method${why}: use another one, or a newer GraphRAG`;
+    default:
+      return `GraphRAG does not accept ${invalid}${why}`;
+  }
+  if (
+    !/No such option|unrecognized arguments|Missing option|Got unexpected extra argument|are required:|No such command/i.test(
+      said,
+    )
+  )
+    return null;
+  return `GraphRAG does not understand the command line of its generation \`${generation}\`${why}: set \`cli:\` to the one of your version (underscore up to 0.3, query up to 2.x, positional from 3.0)`;
 }
 
 /** Errors that GraphRAG wrote into its log although it went on. */
@@ -188,8 +208,8 @@ export function emptyAnswer(cause: GraphragFailure | null): GraphragFailure {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal escapes are the subject
 const ANSI = /\u001b\[[0-9;?]{0,32}[A-Za-z]/g;
 
-/** Without the frames that rich draws around tracebacks and usage errors. */
-function plain(text: string): string {
+/** Without the frames that rich draws around tracebacks and usage errors, and without blank lines. */
+export function plain(text: string): string {
   return text
     .replace(ANSI, "")
     .split(/[\r\n]+/)

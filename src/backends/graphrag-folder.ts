@@ -150,6 +150,7 @@ async function digestOfFile(path: string): Promise<string> {
 const LOGS = [
   "logs/query.log",
   "logs/logs.txt",
+  "logs/logs.json",
   "logs/indexing-engine.log",
   "output/reports/logs.txt",
   "output/reports/indexing-engine.log",

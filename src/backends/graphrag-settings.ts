@@ -48,6 +48,12 @@ export function fitSettings(settings: string, wishes: SettingsWishes): Result<Fi
   }
   if (document.has("models")) {
     models(["models", "default_chat_model"], ["models", "default_embedding_model"]);
+    // `auto` follows headers that only some servers send, and without them makes one request per minute.
+    if (wishes.apiBase !== undefined) {
+      for (const model of ["default_chat_model", "default_embedding_model"]) {
+        for (const limit of ["tokens_per_minute", "requests_per_minute"]) set(["models", model, limit], null);
+      }
+    }
     set(["input", "file_type"], "json");
     // `$$` is one `$`: the file goes through Python's string.Template.
     set(["input", "file_pattern"], ".*\\.json$$");

@@ -302,6 +302,10 @@ describe("failures say what to do", () => {
     await expect(print({ dir: "graphrag", data: "elsewhere" })).rejects.toThrow(
       /no index \(\*\.parquet\) in .*elsewhere.*graphrag index/,
     );
+    expect(await ask(double, { data: "elsewhere" })).toMatchObject({
+      status: "failed",
+      error: expect.stringMatching(/there is no index in elsewhere .*index first/),
+    });
     expect(await ask(double, { dir: "nowhere" })).toMatchObject({ status: "failed", error: expect.stringMatching(/no folder/) });
   });
 });

@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { type BackendEnvironment, type BackendKind, type Question, type RawAnswer, UnusableConfiguration } from "./contract.js";
 import { knowsMethod, queryCall } from "./graphrag-command.js";
-import { type Advice, emptyAnswer, failureInLog, failureOfExit, type GraphragFailure } from "./graphrag-failures.js";
+import { type Advice, emptyAnswer, failureInLog, failureOfExit, type GraphragFailure, plain } from "./graphrag-failures.js";
 import { findData, folderIdentity, logMarks, logSince } from "./graphrag-folder.js";
 import { citationsOf, isNoDataAnswer, readGraphragOutput } from "./graphrag-output.js";
 import { findGraphrag, type Generation, type GraphragProgram } from "./graphrag-program.js";
@@ -224,10 +224,10 @@ function judge(
     const retry = ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ETXTBSY"].includes(end.code) ? {} : undefined;
     return failed(`GraphRAG could not be started (${end.code}): ${runner.redact(end.message)}`, details, retry);
   }
-  const stderr = runner.redact(end.stderr);
+  const stderr = plain(runner.redact(end.stderr));
   details.exit_code = end.exitCode;
   if (end.signal !== null) details.signal = end.signal;
-  if (stderr.trim() !== "") details.stderr = stderr.slice(-SHOWN_STDERR);
+  if (stderr !== "") details.stderr = stderr.slice(-SHOWN_STDERR);
   switch (end.type) {
     case "overflow":
       return failed("GraphRAG printed more than 16 MiB: that is no answer", details);

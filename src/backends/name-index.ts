@@ -2,7 +2,7 @@
  * Which files of a tree does a text name? Pure. Meant to be right where it speaks and silent elsewhere, since it is a baseline for "the
  * issue already says where": see `mentions` for what counts.
  */
-import { comparePaths } from "./ranked.js";
+import { comparePaths, type LineRange } from "./ranked.js";
 
 /** How a file was named, most specific first. */
 const MENTION_KINDS = ["path", "path-suffix", "qualified-name", "file-name", "class-name"] as const;
@@ -13,6 +13,8 @@ export interface Mention {
   readonly kind: MentionKind;
   /** Offset in the text of the first place that names the file. */
   readonly at: number;
+  /** The line that the text names with the file, as stack traces and compilers do (`Foo.java:12`); the first one. */
+  readonly lines?: LineRange;
 }
 
 /** A bare name that more files than this bear (`index`, `__init__`) points at none of them. */
@@ -61,11 +63,13 @@ export class NameIndex {
       const [raw] = match;
       const marked = isMarked(text, match.index, match.index + raw.length);
       // The same token again names the same files, only later.
-      const token = `${marked}${raw}`;
+      const line = lineAfter(text, match.index + raw.length);
+      const token = `${marked}${raw}${line === null ? "" : ":"}`;
       if (seen.has(token)) continue;
       seen.add(token);
       for (const { path, kind } of this.#namedBy(raw, marked)) {
-        if (!found.has(path)) found.set(path, { path, kind, at: match.index });
+        const known = found.get(path) ?? { path, kind, at: match.index };
+        found.set(path, line === null || known.lines !== undefined ? known : { ...known, lines: [line, line] });
       }
     }
     const rank = (kind: MentionKind) => MENTION_KINDS.indexOf(kind);
@@ -136,6 +140,15 @@ function withoutTrailingDots(word: string): string {
   let end = word.length;
   while (end > 0 && (word[end - 1] === "." || word[end - 1] === "-")) end--;
   return word.slice(0, end);
+}
+
+const LINE = /:([1-9]\d{0,6})(?!\d)/y;
+
+/** `:12` right after a file's name. */
+function lineAfter(text: string, end: number): number | null {
+  LINE.lastIndex = end;
+  const digits = LINE.exec(text)?.[1];
+  return digits === undefined ? null : Number(digits);
 }
 
 /** Does the text around the token show it as code? */

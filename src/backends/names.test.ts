@@ -11,6 +11,14 @@ const HASH = "src/org/acme/util/HashMap.java";
 const PARSER = "lib/xml_parser.py";
 const index = new NameIndex([MANAGER, CONFIG, HASH, PARSER, "lib/index.js", "README"]);
 
+test("the line that a text gives with a file is kept, the first one", () => {
+  const trace = "at org.acme.PluginManager.onResume(PluginManager.java:9)\nat org.acme.PluginManager.run(PluginManager.java:70)";
+  expect(index.mentions(trace)).toMatchObject([{ path: MANAGER, lines: [9, 9] }]);
+  expect(index.mentions(`${MANAGER}:120:4 is wrong`)).toMatchObject([{ lines: [120, 120] }]);
+  expect(index.mentions("PluginManager.java: 3 errors")[0]).not.toHaveProperty("lines");
+  expect(index.mentions("PluginManager.java:12345678")[0]).not.toHaveProperty("lines");
+});
+
 function named(text: string): string[] {
   return index.mentions(text).map(({ path, kind }) => `${kind} ${path}`);
 }

@@ -18,7 +18,8 @@ const indexOf = corpusMemo(async (corpus) => new NameIndex(corpus.tree.files.map
 export const names: BackendKind<Options> = {
   kind: "names",
   summary: "The files whose path, file name or class name the issue's text names.",
-  version: 1,
+  // 2: lines.
+  version: 2,
   options,
   identityOf: ({ top }) => ({ top }),
   needsCorpus: true,
@@ -30,7 +31,9 @@ export const names: BackendKind<Options> = {
     ask: async ({ prompt, corpus }) => {
       if (corpus === undefined) throw new Error("names was asked without a source tree");
       const mentions = (await indexOf(corpus)).mentions(prompt).slice(0, top);
-      const details = { mentions: mentions.map(({ path, kind, at }) => ({ path, kind, at })) };
+      const details = {
+        mentions: mentions.map(({ path, kind, at, lines }) => ({ path, kind, at, ...(lines === undefined ? {} : { lines }) })),
+      };
       return completed(rankedResponse(mentions), details);
     },
     close: async () => {},

@@ -12,6 +12,7 @@ describe("backendConfigSchema", () => {
       name: "lexical",
       k1: 1.2,
       b: 0.75,
+      lines: 40,
       top: 5,
     });
     expect(schema.parse({ kind: "empty" })).toEqual({ kind: "empty" });
@@ -42,6 +43,8 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   command: { run: ["x"] },
   chat: { provider: "ollama", model: "m" },
   mcp: { command: ["x"], tool: "t" },
+  embedding: { provider: "ollama", model: "m" },
+  hybrid: { of: [{ kind: "bm25" }, { kind: "lsa" }] },
 };
 
 test("every kind bears the name that it is registered under, and its options' defaults have an identity", () => {

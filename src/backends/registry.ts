@@ -6,9 +6,12 @@ import { chat } from "./chat.js";
 import { colgrep } from "./colgrep.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
+import { embedding } from "./embedding.js";
 import { empty } from "./empty.js";
 import { graphrag } from "./graphrag.js";
+import { hybrid } from "./hybrid.js";
 import { lightrag } from "./lightrag.js";
+import { lsa } from "./lsa.js";
 import { manual } from "./manual.js";
 import { mcp } from "./mcp.js";
 import { names } from "./names.js";
@@ -34,14 +37,29 @@ const KINDS: readonly AnyBackendKind[] = [
   lightrag,
   mcp,
   manual,
+  lsa,
+  embedding,
 ];
 
-/** What a model may be shown the files of: a retriever that knew the truth would give it away. */
-const retrievers = new Map(KINDS.filter((kind) => !kind.readsTruth && !kind.readsDataset).map((kind) => [kind.kind, kind]));
+function byKind(kinds: readonly AnyBackendKind[]): ReadonlyMap<string, AnyBackendKind> {
+  return new Map(kinds.map((kind) => [kind.kind, kind]));
+}
 
-export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = new Map(
-  [...KINDS, chat(retrievers, backendConfigSchema(retrievers))].map((kind) => [kind.kind, kind]),
-);
+function fusion(kinds: readonly AnyBackendKind[]): AnyBackendKind {
+  const fused = byKind(kinds);
+  return hybrid(fused, backendConfigSchema(fused));
+}
+
+/** What a model may be shown the files of: a retriever that knew the truth would give it away. */
+const RETRIEVERS = KINDS.filter((kind) => !kind.readsTruth && !kind.readsDataset);
+const shown = byKind([...RETRIEVERS, fusion(RETRIEVERS)]);
+const CHAT: AnyBackendKind = chat(shown, backendConfigSchema(shown));
+
+export const builtInBackends: ReadonlyMap<string, AnyBackendKind> = byKind([
+  ...KINDS,
+  CHAT,
+  fusion([...KINDS.filter((kind) => !kind.readsTruth), CHAT]),
+]);
 
 /** `kind`, `name` and the kind's own options (defaults filled). */
 export type BackendConfig = { readonly kind: string; readonly name?: string } & Readonly<Record<string, unknown>>;

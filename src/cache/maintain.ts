@@ -153,10 +153,13 @@ export async function removeRows(cache: Cache, wanted: readonly string[]): Promi
     if (wanted.some((text) => (text.length >= 8 && key.startsWith(text)) || unit === text)) removed.push(key);
   }
   await cache.touch();
+  // What is forgotten is overwritten, not only marked as free: a repair reads every page there is, and must not find it again.
+  await cache.tables.actions.sql("PRAGMA secure_delete = ON");
   await cache.actions.delete(removed);
   // Stage rows would answer for the removed units: they are only shortcuts, made again from the units that are left.
   const stages: Digest[] = [];
   if (removed.length > 0) for await (const { key, row } of cache.actions.scan()) if (row?.type === "stage") stages.push(key);
   await cache.actions.delete(stages);
+  await cache.tables.actions.sql("PRAGMA wal_checkpoint(TRUNCATE)");
   return removed;
 }

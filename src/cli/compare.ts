@@ -8,6 +8,7 @@ import { latexComparison } from "../report/latex.js";
 import type { Side } from "../scoring/align.js";
 import { type CompareSettings, compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
 import { CLUSTERS } from "../scoring/design.js";
+import { MOST_SAMPLES } from "../scoring/intervals.js";
 import { COMPARE_STREAM } from "../scoring/paired.js";
 import { INTERVAL_METHODS } from "../statistics/interval-methods.js";
 import { type Command, EXIT, type OptionValue, UsageError } from "./contract.js";
@@ -141,7 +142,7 @@ function settingsOf(options: Options): CompareSettings {
   if (!(alpha > 0 && alpha < 1))
     throw new UsageError(`--alpha ${text(options, "alpha")}: a number between 0 and 1, such as 0.05`);
   return {
-    samples: count(options, "samples", 1) ?? DEFAULT_COMPARE.samples,
+    samples: count(options, "samples", 1, MOST_SAMPLES) ?? DEFAULT_COMPARE.samples,
     seed: count(options, "seed", 0) ?? DEFAULT_COMPARE.seed,
     method: choice("method", INTERVAL_METHODS, DEFAULT_COMPARE.method),
     cluster: choice("cluster", CLUSTERS, DEFAULT_COMPARE.cluster),

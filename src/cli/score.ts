@@ -4,9 +4,10 @@
  */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readAnswers } from "../answers/file.js";
+import { answersFileStem, readAnswers } from "../answers/file.js";
 import type { Answer } from "../answers/schema.js";
 import { visible } from "../base/diagnostics.js";
+import { recordPlace } from "../base/plain-words.js";
 import type { Dataset } from "../dataset/schema.js";
 import { type Cell, reportJson, resultsJson } from "../report/json.js";
 import { renderTable } from "../report/terminal.js";
@@ -181,9 +182,10 @@ async function answersOf(
   const project = /^[^\s/#]+\/[^\s/#]+$/.test(header.project_name);
   const { answers, bad, notes } = readAnswers(await fileText(file, io), {
     file,
+    unnamed: answersFileStem(file),
     ...(project ? { project: header.project_name } : { caseIds: cases.map(({ id }) => id) }),
   });
-  const lines = bad.map(({ record, line, what }) => `record ${record} (line ${line}): ${what}`);
+  const lines = bad.map((one) => `${recordPlace(one)}: ${one.what}`);
   for (const line of lines) io.stderr(`${file}: ${visible(line)}\n`);
   for (const note of notes) io.stderr(`${visible(note)}\n`);
   if (answers.length === 0) throw new UsageError(`${file} holds no usable answer`);

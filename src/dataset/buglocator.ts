@@ -42,7 +42,7 @@ export function readBugLocator(text: string, fileName: string): ReadResult | str
   for (const [index, bug] of root.bug.entries()) {
     const read = isRaw(bug) ? caseOfBug(bug) : "it is empty";
     if (typeof read !== "string") dotted += read.targets.filter(({ partial }) => partial === true).length;
-    collected.add(index + 1, read);
+    collected.add({ record: index + 1 }, read);
   }
   const notes =
     dotted === 0

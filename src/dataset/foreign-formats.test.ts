@@ -132,7 +132,7 @@ describe("BugLocator's XML", () => {
     ]);
     expect(bad.map(({ record, what }) => [record, what])).toEqual([
       [2, "bug 8 names no fixed file"],
-      [3, "its id 7 is that of record 1, which counts"],
+      [3, "its `id` 7 is that of record 1, which counts"],
     ]);
     expect(notes.join()).toMatch(/1 targets are named as classes with dots/);
   });

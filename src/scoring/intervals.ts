@@ -32,6 +32,9 @@ interface Bounds {
 }
 const NO_BOUNDS: Bounds = { lower: null, upper: null };
 
+/** Beyond it resampling takes hours and no digit that is printed changes. */
+export const MOST_SAMPLES = 1_000_000;
+
 export const DEFAULT_BOOTSTRAP: BootstrapSettings = { samples: 1000, seed: 42, level: 0.95, method: "percentile" };
 
 const RATIOS = ["precision", "recall", "f1"] as const;

@@ -4,14 +4,11 @@ import * as z from "zod";
 import { wholeStage } from "../engine/contract.js";
 import type { IntervalRow } from "../scoring/contract.js";
 import { CLUSTERS, clustersOf, FEW_CLUSTERS } from "../scoring/design.js";
-import { DEFAULT_BOOTSTRAP, viewIntervals } from "../scoring/intervals.js";
+import { DEFAULT_BOOTSTRAP, MOST_SAMPLES, viewIntervals } from "../scoring/intervals.js";
 import { viewsOf } from "../scoring/views.js";
 import { INTERVAL_METHODS } from "../statistics/interval-methods.js";
 import { measuresOf } from "./measures.js";
 import { loadScores } from "./scored-input.js";
-
-/** Beyond it a run takes hours and no digit that is printed changes. */
-const MOST_SAMPLES = 1_000_000;
 
 const configSchema = z.strictObject({
   samples: z.number().int().min(1).max(MOST_SAMPLES).default(DEFAULT_BOOTSTRAP.samples).describe("Number of resamples"),

@@ -8,11 +8,10 @@ import { wholeStage } from "../engine/contract.js";
 import { comparisonMarkdown } from "../report/comparison-text.js";
 import { compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
 import { CLUSTERS } from "../scoring/design.js";
+import { MOST_SAMPLES } from "../scoring/intervals.js";
 import { INTERVAL_METHODS } from "../statistics/interval-methods.js";
 import { measureNames, measuresOf } from "./measures.js";
 import { loadCells } from "./scored-input.js";
-
-const MOST_SAMPLES = 1_000_000;
 
 const configSchema = z.strictObject({
   measures: measureNames.optional().describe("The declared family; all that the cells share by default"),

@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import * as z from "zod";
 import { renderDiagnostic } from "../base/diagnostics.js";
 import { digestBytes } from "../base/json.js";
+import { recordPlace } from "../base/plain-words.js";
 import { part } from "../cache/key.js";
 import { DATASET_FORMATS, readDataset } from "../dataset/read.js";
 import { restrictDataset } from "../dataset/restrict.js";
@@ -66,8 +67,8 @@ export const importDataset = wholeStage<Config>({
     if (!text.ok) return text;
     const read = readDataset(text.value, config.path, config.format);
     if (!read.ok) return { ok: false, message: renderDiagnostic(read.error) };
-    for (const { record, what } of read.value.bad.slice(0, WARNINGS_SHOWN))
-      tools.warn(`${config.path}: record ${record} is left out: ${what}`);
+    for (const bad of read.value.bad.slice(0, WARNINGS_SHOWN))
+      tools.warn(`${config.path}: ${recordPlace(bad)} is left out: ${bad.what}`);
     const more = read.value.bad.length - WARNINGS_SHOWN;
     if (more > 0) tools.warn(`${config.path}: ${more} more records are left out`);
     const grades = config.links === undefined ? null : gradesOf(config.links);

@@ -7,7 +7,7 @@
  * key can't be incomplete by oversight. Time-outs, concurrency, the cell's name and the number of repeats change no answer.
  */
 import * as z from "zod";
-import { type Estimator, needsCorpusOf, UnusableConfiguration } from "../backends/contract.js";
+import { type Estimator, needsCorpusOf, readsDatasetOf, UnusableConfiguration } from "../backends/contract.js";
 import { type AnyBackendKind, type BackendConfig, backendConfigSchema } from "../backends/registry.js";
 import { canonicalJson, digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
@@ -114,7 +114,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       if (identity === null) tools.warn(`${label} declares no identity: its answers are not cached and every run asks again`);
       const content = identity === null || kind.fingerprint === undefined ? undefined : await fingerprint(kind, options, tools);
       const wantsTrees = needsCorpus !== false || kind.readsTruth;
-      const truths = kind.readsDataset ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
+      const truths = readsDatasetOf(kind, options) ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
       const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
       const estimator = await estimatorOf(kind, options, tools);
       if (config.budget?.usd !== undefined && estimator !== null && estimator(NO_QUESTION).usd === null) {

@@ -133,6 +133,10 @@ module.exports = (venv) => {
       usage(generation === "query" ? "Missing option '--query' / '-q'." : "the following arguments are required: query");
     }
     if (positional.length > (generation === "query" ? 0 : 1)) usage("Got unexpected extra argument");
+    const data = given["--data"];
+    if (generation === "positional" && data !== undefined && !fs.existsSync(data)) {
+      usage(`Invalid value for '--data' / '-d': path '${data}' does not exist.`);
+    }
     return given["--method"] ?? "global";
   };
 

@@ -1,21 +1,24 @@
 /**
- * A TREC run as answers: one per query, its documents in the order of the run. The answer's text is that list as JSON; there is no other.
+ * Answers in other programs' formats, turned into records of ours before they are read.
+ *
+ * A TREC run: one answer per query, its documents in the order of the run. The answer's text is that list as JSON; there is no other.
+ * LocAgent's output is `locagent.ts`.
  */
 import { decodeTrecId, parseTrecRun } from "../base/trec.js";
 
-interface TrecAnswerRow {
+export interface ForeignRow {
   readonly line: number;
   readonly value: unknown;
 }
 
-interface TrecAnswers {
-  readonly rows: readonly TrecAnswerRow[];
+export interface ForeignRows {
+  readonly rows: readonly ForeignRow[];
   readonly bad: readonly { readonly line: number; readonly what: string }[];
   readonly notes: readonly string[];
 }
 
 /** Null where the text is no TREC run: its first line must have the six columns. */
-export function trecAnswers(text: string): TrecAnswers | null {
+export function trecAnswers(text: string): ForeignRows | null {
   const first = /^\s*([^\r\n]+)/.exec(text)?.[1] ?? "";
   const columns = first.trim().split(/[ \t]+/);
   if (columns.length !== 6 || !/^[+-]?[\d.]+(?:e[+-]?\d+)?$/i.test(columns[4] ?? "") || /^[{["]/.test(first.trim())) return null;
@@ -29,15 +32,15 @@ export function trecAnswers(text: string): TrecAnswers | null {
   const rows = [...rankings].map(([query, { documents, ...counts }]) => {
     duplicates += counts.duplicates;
     tied += counts.tied;
-    const value = { id: decodeTrecId(query), backend: decodeTrecId(tag), response: filesAsText(documents.map(decodeTrecId)) };
+    const value = {
+      id: decodeTrecId(query),
+      backend: decodeTrecId(tag),
+      response: JSON.stringify({ files: documents.map(decodeTrecId) }),
+    };
     return { line: 1, value };
   });
   if (duplicates > 0) notes.push(`${duplicates} lines of the run name a document again; the best line counts`);
   if (tied > 0)
     notes.push(`${tied} documents of the run share their score with another: ties go to the later id, as in trec_eval`);
   return { rows, bad: [], notes };
-}
-
-function filesAsText(files: readonly string[]): string {
-  return JSON.stringify({ files });
 }
