@@ -6,12 +6,13 @@ import { mkdir, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import * as z from "zod";
 import { digestJson, type Json } from "../base/json.js";
-import { UnusableConfiguration } from "./contract.js";
+import { type DoctorEnvironment, type Finding, UnusableConfiguration } from "./contract.js";
+import { toolFindings } from "./doctor.js";
 import { digestsOfFolder } from "./file-digest.js";
 import type { IndexTool } from "./index-tool.js";
 import { type Env, knownVersion, passedOn, runTool, versionForKey } from "./tool-process.js";
 
-export const COLGREP_INSTALL =
+const COLGREP_INSTALL =
   "Install colgrep (https://github.com/lightonai/next-plaid; for example `cargo install colgrep`), or give its path with `bin:`";
 
 /** Options that the index and the search share. */
@@ -86,6 +87,20 @@ export async function colgrepFingerprint(
   return { version, model: digests };
 }
 
+export function colgrepDoctor(
+  options: { readonly bin: string; readonly env: readonly string[]; readonly version?: string | undefined },
+  environment: DoctorEnvironment,
+): Promise<readonly Finding[]> {
+  return toolFindings({
+    name: "colgrep",
+    file: colgrepFile(options.bin, environment.baseFolder),
+    env: colgrepEnv(environment.env, options.env, undefined),
+    declared: options.version,
+    install: COLGREP_INSTALL,
+    indexes: environment.cacheFolder("indexes"),
+  });
+}
+
 export const colgrepIndex: IndexTool<ColgrepIndexOptions> = {
   kind: "colgrep",
   summary: "The index of colgrep (`colgrep init`).",
@@ -97,6 +112,7 @@ export const colgrepIndex: IndexTool<ColgrepIndexOptions> = {
   pathBound: true,
   concurrency: ({ concurrency }) => concurrency,
   timeout: ({ timeout }) => timeout,
+  doctor: colgrepDoctor,
   build: async (options, { corpus, folder }, environment, signal) => {
     const { baseFolder, env } = environment;
     const file = colgrepFile(options.bin, baseFolder);
@@ -124,7 +140,7 @@ export const colgrepIndex: IndexTool<ColgrepIndexOptions> = {
       type: "built",
       keep: kept ? ["data/colgrep"] : [],
       digest: digestJson(["colgrep", version, options.model ?? null, options.args, corpus.digest]),
-      facts: { version, files, kept },
+      facts: { version, model: options.model ?? null, files, kept },
     };
   },
 };

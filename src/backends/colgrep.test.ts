@@ -107,7 +107,11 @@ describe("the index", () => {
     const options = colgrepIndex.options.parse(PASS);
     const built = await colgrepIndex.build(options, { corpus: rig.corpus, folder }, environment, new AbortController().signal);
     const outcome = built as Extract<IndexOutcome, { type: "built" }>;
-    expect(outcome).toMatchObject({ type: "built", keep: ["data/colgrep"], facts: { version: "1.6.1", files: 3, kept: true } });
+    expect(outcome).toMatchObject({
+      type: "built",
+      keep: ["data/colgrep"],
+      facts: { version: "1.6.1", model: null, files: 3, kept: true },
+    });
     const index: BuiltIndex = { digest: outcome.digest ?? ("" as never), facts: outcome.facts, folder: async () => folder };
     const backend = await openBackend(colgrep, PASS, rig.environment);
     const answer = await ask(backend, { prompt: "numbers", corpus: rig.corpus, index });

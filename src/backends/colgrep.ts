@@ -8,9 +8,9 @@
 import { realpath } from "node:fs/promises";
 import * as z from "zod";
 import {
-  COLGREP_INSTALL,
   type ColgrepIndexOptions,
   colgrepCommon,
+  colgrepDoctor,
   colgrepEnv,
   colgrepFile,
   colgrepFingerprint,
@@ -19,7 +19,6 @@ import {
   modelArgument,
 } from "./colgrep-index.js";
 import type { BackendEnvironment, BackendKind, Question, RawAnswer } from "./contract.js";
-import { toolFindings } from "./doctor.js";
 import { type IndexOnDemand, indexOnDemand } from "./index-on-demand.js";
 import { bestChunks, type RankedFile, rankedResponse } from "./ranked.js";
 import { atLeast, fitQuery, knownVersion, runTool } from "./tool-process.js";
@@ -83,15 +82,7 @@ export const colgrep: BackendKind<Options> = {
       close: index.close,
     };
   },
-  doctor: ({ bin, env, version }, environment) =>
-    toolFindings({
-      name: "colgrep",
-      file: colgrepFile(bin, environment.baseFolder),
-      env: colgrepEnv(environment.env, env, undefined),
-      declared: version,
-      install: COLGREP_INSTALL,
-      indexes: environment.cacheFolder("indexes"),
-    }),
+  doctor: colgrepDoctor,
 };
 
 function indexConfig({ bin, model, version, env, index_args }: Options): ColgrepIndexOptions {
@@ -111,6 +102,11 @@ async function ask(
   const { query, cutFrom } = fitQuery(question.prompt, MAX_QUERY_BYTES);
   if (query === "")
     return { status: "failed", response: "", error: "the question has no text, and colgrep refuses an empty query" };
+  const indexed = question.index?.facts.model;
+  if (indexed !== undefined && indexed !== (config.model ?? null)) {
+    const error = `the index was made with ${named(indexed)} and the search would use ${named(config.model ?? null)}: give both the same \`model\``;
+    return { status: "failed", response: "", error };
+  }
   const began = environment.clock();
   const place = await index.placeFor(question, corpus, signal);
   if (!place.ok) return place.failure;
@@ -142,6 +138,10 @@ async function ask(
   if (read.unreadable > 0) details.unreadable_units = read.unreadable;
   if (cutFrom !== undefined) details.query_cut = { from_bytes: cutFrom, to_bytes: Buffer.byteLength(query) };
   return { status: "completed", response: rankedResponse(files), details, seconds };
+}
+
+function named(model: unknown): string {
+  return typeof model === "string" ? `the model ${model}` : "colgrep's own model";
 }
 
 /** The tree's folder as given and as the system resolves it: colgrep prints absolute, resolved paths. */

@@ -15,7 +15,7 @@ export interface ToolToCheck {
   readonly declared: string | undefined;
   /** How to get it. */
   readonly install: string;
-  /** Folder of indexes made on first use. */
+  /** Folder of indexes. */
   readonly indexes: string;
 }
 
@@ -53,8 +53,8 @@ export async function toolFindings(tool: ToolToCheck): Promise<readonly Finding[
     status: "ok",
     found:
       count === 0
-        ? "none made on first use yet: the first question of each source tree makes one, or an index-corpus stage does"
-        : `${count} made on first use, each for one source tree by content`,
+        ? "none yet: an index-corpus stage makes one per source tree, else the first question does"
+        : `${count} below the cache, each of one source tree by its content`,
   });
   return findings;
 }

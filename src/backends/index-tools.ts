@@ -1,14 +1,16 @@
 /** The index tools that come with `bench`, and the schema of `tool:` in a pipeline file. */
 import * as z from "zod";
 import { nearest } from "../base/nearest.js";
+import { colgrepIndex } from "./colgrep-index.js";
 import { graphragIndex } from "./graphrag-index.js";
 import type { IndexTool } from "./index-tool.js";
 import { lightragIndex } from "./lightrag-index.js";
+import { octocodeIndex } from "./octocode-index.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds tools of every type of options; each is checked by its own schema
 export type AnyIndexTool = IndexTool<any>;
 
-const TOOLS: readonly AnyIndexTool[] = [graphragIndex, lightragIndex];
+const TOOLS: readonly AnyIndexTool[] = [graphragIndex, lightragIndex, colgrepIndex, octocodeIndex];
 
 export const builtInIndexTools: ReadonlyMap<string, AnyIndexTool> = new Map(TOOLS.map((tool) => [tool.kind, tool]));
 

@@ -8,12 +8,13 @@ import { mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import * as z from "zod";
 import { digestJson, type Json } from "../base/json.js";
-import { type BackendEnvironment, UnusableConfiguration } from "./contract.js";
+import { type BackendEnvironment, type DoctorEnvironment, type Finding, UnusableConfiguration } from "./contract.js";
+import { toolFindings } from "./doctor.js";
 import { digestOfFile } from "./file-digest.js";
 import type { IndexTool } from "./index-tool.js";
 import { type Env, knownVersion, passedOn, runTool, versionForKey } from "./tool-process.js";
 
-export const OCTOCODE_INSTALL =
+const OCTOCODE_INSTALL =
   "Install octocode (https://github.com/Muvon/octocode; npm's package of that name is another tool), or give its path with `bin:`";
 
 /** Options that the index and the search share. */
@@ -87,8 +88,25 @@ export async function octocodeFingerprint(
   return { version, config: digest };
 }
 
+/**
+ * A data folder to search with: it leads to the index and to the models. The index's own folder is left as it was stored, since it is
+ * compared with its digests.
+ */
+export async function searchHome(index: string, environment: Pick<BackendEnvironment, "cacheFolder">): Promise<string> {
+  const { cacheFolder } = environment;
+  if (cacheFolder === undefined) return index;
+  const home = join(cacheFolder("octocode"), digestJson(index).slice(0, 16));
+  await shareModels(home, environment);
+  for (const folder of await indexFolders(index)) {
+    await symlink(join(index, folder), join(home, folder), "junction").catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  }
+  return home;
+}
+
 /** Lets the tool find its models in one folder for all trees, where its version keeps them beside the indexes. */
-export async function shareModels(folder: string, environment: Pick<BackendEnvironment, "cacheFolder">): Promise<void> {
+async function shareModels(folder: string, environment: Pick<BackendEnvironment, "cacheFolder">): Promise<void> {
   const { cacheFolder } = environment;
   if (cacheFolder === undefined) return;
   for (const name of MODEL_FOLDERS) {
@@ -98,6 +116,25 @@ export async function shareModels(folder: string, environment: Pick<BackendEnvir
     // Already there, or a system without links: then the models are downloaded again, and nothing else is lost.
     await symlink(shared, join(folder, "data", "octocode", name), "junction").catch(() => {});
   }
+}
+
+export function octocodeDoctor(
+  options: {
+    readonly bin: string;
+    readonly config?: string | undefined;
+    readonly env: readonly string[];
+    readonly version?: string | undefined;
+  },
+  environment: DoctorEnvironment,
+): Promise<readonly Finding[]> {
+  return toolFindings({
+    name: "octocode",
+    file: octocodeFile(options.bin, environment.baseFolder),
+    env: octocodeEnv(options, environment),
+    declared: options.version,
+    install: OCTOCODE_INSTALL,
+    indexes: environment.cacheFolder("indexes"),
+  });
 }
 
 export const octocodeIndex: IndexTool<OctocodeIndexOptions> = {
@@ -111,6 +148,7 @@ export const octocodeIndex: IndexTool<OctocodeIndexOptions> = {
   pathBound: true,
   concurrency: ({ concurrency }) => concurrency,
   timeout: ({ timeout }) => timeout,
+  doctor: octocodeDoctor,
   build: async (options, { corpus, folder }, environment, signal) => {
     const file = octocodeFile(options.bin, environment.baseFolder);
     const tree = await corpus.folder();
@@ -131,10 +169,15 @@ export const octocodeIndex: IndexTool<OctocodeIndexOptions> = {
       keep,
       digest: digestJson(["octocode", fingerprint, options.args, corpus.digest]),
       // Where the system has its own place for data (macOS) XDG_DATA_HOME counts for nothing: the index is there and can't be kept.
-      facts: { version, kept: keep.length > 0 },
+      facts: { version, config: configOf(fingerprint), kept: keep.length > 0 },
     };
   },
 };
+
+/** Digest of the settings file in a fingerprint; null = octocode's defaults. */
+export function configOf(fingerprint: Json): Json {
+  return (fingerprint as { readonly config?: string }).config ?? null;
+}
 
 /** Folders of projects: those with a `storage`. Models and settings beside them are not part of the index. */
 async function indexFolders(folder: string): Promise<string[]> {

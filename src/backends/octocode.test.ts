@@ -117,7 +117,7 @@ describe("the index", () => {
       new AbortController().signal,
     )) as Extract<IndexOutcome, { type: "built" }>;
     expect(outcome.keep).toEqual([expect.stringMatching(/^data\/octocode\/[0-9a-f]{16}$/)]);
-    expect(outcome.facts).toEqual({ version: "0.22.0", kept: true });
+    expect(outcome.facts).toEqual({ version: "0.22.0", config: null, kept: true });
   });
 });
 
@@ -140,6 +140,13 @@ describe("failures", () => {
     const answer = await ask(backend, { prompt: "numbers", corpus: rig.corpus, index });
     expect(answer.error).toContain("run the index-corpus stage again");
   });
+});
+
+test("an index of other settings is not searched", async () => {
+  const index = { digest: "0" as never, facts: { kept: true, config: "another" }, folder: async () => rig.folder };
+  const backend = await openBackend(octocode, PASS, rig.environment);
+  expect((await ask(backend, { prompt: "numbers", corpus: rig.corpus, index })).error).toContain("the same `config`");
+  expect(rig.calls().filter(([command]) => command === "search")).toEqual([]);
 });
 
 test("the settings file is part of the key by its content", async () => {

@@ -6,19 +6,20 @@
  * common order; JSON has the parser's 0-based line numbers; `distance` has no agreed sign, so the order printed is the rank.
  */
 import * as z from "zod";
+import type { Json } from "../base/json.js";
 import type { BackendEnvironment, BackendKind, Question, RawAnswer } from "./contract.js";
-import { toolFindings } from "./doctor.js";
 import { type IndexOnDemand, indexOnDemand } from "./index-on-demand.js";
 import {
+  configOf,
   explainOctocode,
-  OCTOCODE_INSTALL,
   type OctocodeIndexOptions,
   octocodeCommon,
+  octocodeDoctor,
   octocodeEnv,
   octocodeFile,
   octocodeFingerprint,
   octocodeIndex,
-  shareModels,
+  searchHome,
 } from "./octocode-index.js";
 import { bestChunks, type RankedFile, rankedResponse } from "./ranked.js";
 import { fitQuery, runTool } from "./tool-process.js";
@@ -89,20 +90,12 @@ export const octocode: BackendKind<Options> = {
       close: index.close,
     };
   },
-  doctor: (config, environment) =>
-    toolFindings({
-      name: "octocode",
-      file: octocodeFile(config.bin, environment.baseFolder),
-      env: octocodeEnv(config, environment),
-      declared: config.version,
-      install: OCTOCODE_INSTALL,
-      indexes: environment.cacheFolder("indexes"),
-    }),
+  doctor: octocodeDoctor,
 };
 
 async function ask(
   config: Options,
-  fingerprint: unknown,
+  fingerprint: Json,
   index: IndexOnDemand,
   environment: BackendEnvironment,
   question: Question,
@@ -116,11 +109,16 @@ async function ask(
     const error = `octocode refuses queries under ${LEAST_BYTES} bytes, and the question has ${bytes}`;
     return { status: "failed", response: "", error };
   }
+  const indexed = question.index?.facts.config;
+  if (indexed !== undefined && indexed !== configOf(fingerprint)) {
+    const error = "the index was made with other settings than the search would use: give both the same `config`";
+    return { status: "failed", response: "", error };
+  }
   const began = environment.clock();
   const place = await index.placeFor(question, corpus, signal);
   if (!place.ok) return place.failure;
   const tree = await corpus.folder();
-  if (place.folder !== undefined) await shareModels(place.folder, environment);
+  const folder = place.folder === undefined ? undefined : await searchHome(place.folder, environment);
   const args = [
     "search",
     "--mode",
@@ -134,7 +132,7 @@ async function ask(
     query,
   ];
   const file = octocodeFile(config.bin, environment.baseFolder);
-  const env = octocodeEnv(config, environment, { folder: place.folder, tree });
+  const env = octocodeEnv(config, environment, { folder, tree });
   const end = await runTool({ file, args, cwd: tree, env }, environment, signal, explainOctocode);
   if (!end.ok) return end.failure;
   const seconds = Math.max(0, environment.clock() - began - place.waited);

@@ -129,7 +129,9 @@ export async function toolVersion(
               ? `\`${file} --version\` did not answer within ${VERSION_MS / 1000} s`
               : code === ""
                 ? `\`${file} --version\` failed${lastLines(stderr)}`
-                : notStarted(code, error.message, file);
+                : code === "ENOENT"
+                  ? `\`${file}\` was not found`
+                  : notStarted(code, error.message, file);
           resolve({ ok: false, message });
           return;
         }

@@ -1,5 +1,6 @@
 /** `bench cache stats|verify|gc|rm`. */
 import { existsSync } from "node:fs";
+import { visible } from "../base/diagnostics.js";
 import type { Digest } from "../base/json.js";
 import { CacheBroken } from "../cache/errors.js";
 import { cacheStats, collectGarbage, removeRows } from "../cache/maintain.js";
@@ -73,8 +74,9 @@ export const command: Command = {
           if (keys.length === 0)
             throw new UsageError("rm needs keys (at least 8 characters of one) or items such as owner/repo#12");
           const removed = await removeRows(cache, keys);
-          print({ removed }, [`${removed.length} rows removed; their units are done again by the next run.`]);
-          return removed.length === 0 ? EXIT.failed : EXIT.done;
+          const { units, stages } = removed;
+          print({ removed: [...units, ...stages], ...removed }, [removedText(units.length, stages.length, keys)]);
+          return units.length + stages.length === 0 ? EXIT.failed : EXIT.done;
         }
       }
     } finally {
@@ -92,7 +94,7 @@ async function verify(folder: string, repair: boolean, io: Io, print: Print): Pr
   let found: Verification;
   let advice = repair
     ? "They were removed; the next run makes them again."
-    : "bench run treats them as misses; --repair removes them now.";
+    : "Remove them with: bench cache verify --repair. A run heals only what it meets.";
   try {
     const cache = await openCache(folder, { ...io, stderr: (text) => void problems.push(text.trim()) }, repair);
     try {
@@ -113,6 +115,17 @@ async function verify(folder: string, repair: boolean, io: Io, print: Print): Pr
       : `${found.checked} things checked, ${damaged.length} damaged. ${advice}`,
   ]);
   return damaged.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+function removedText(units: number, stages: number, wanted: readonly string[]): string {
+  if (units + stages === 0) {
+    return `Nothing removed: no key begins with ${wanted.map(visible).join(", ")} (8 characters at least), and no unit is called so.`;
+  }
+  const parts = [
+    ...(units === 0 ? [] : [units === 1 ? "1 unit" : `${units} units`]),
+    ...(stages === 0 ? [] : [stages === 1 ? "1 stage summary" : `${stages} stage summaries`]),
+  ];
+  return `${parts.join(" and ")} removed; the next run ${units === 0 ? "puts them together" : "does them"} again.`;
 }
 
 function bytes(size: number): string {

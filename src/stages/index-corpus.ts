@@ -71,6 +71,10 @@ export function indexCorpusStage(tools: ReadonlyMap<string, AnyIndexTool>, openC
       const { tool, options } = toolOf(config);
       return { name: `index:${tool.kind}`, concurrency: tool.concurrency(options) };
     },
+    doctor: async (config, environment) => {
+      const { tool, options } = toolOf(config);
+      return (await tool.doctor?.(options, environment)) ?? [];
+    },
     prepare: async (config, _inputs, stageTools) => {
       const { tool, options } = toolOf(config);
       return {
@@ -126,6 +130,7 @@ async function build(
           sleep: (milliseconds, aborted) => tools.clock.sleep(milliseconds, aborted),
           env: tools.env,
           baseFolder: tools.baseFolder,
+          cacheFolder: tools.cacheFolder,
           warn: tools.warn,
         },
         limited,
