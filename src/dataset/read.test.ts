@@ -321,8 +321,9 @@ describe("what is no data set", () => {
   test.each([
     ["", "empty"],
     [" \n", "empty"],
-    ["<xml/>", "does not begin like JSON"],
-    ["query,result1\n", "does not begin like JSON"],
+    ["<xml/>", "holds no <bug>"],
+    ["query,result1\n", "no rows"],
+    ["a,b\n1,2\n", "does not begin like JSON"],
     ["{}", "no data set"],
     ["[]", ""],
     ['{"issues": 5}', "no data set"],
