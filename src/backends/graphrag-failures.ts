@@ -3,7 +3,8 @@
  *
  * GraphRAG has no exit codes to speak of: 1 with a Python traceback for anything that went wrong, 2 for a command line that it does not
  * understand. Worse, its searches swallow what their model calls raise: local search then prints nothing, and global search prints the sentence
- * that it prints when nothing in the index helps, both with exit code 0. The log beside the index is the only witness, so it is heard.
+ * that it prints when nothing in the index helps, both with exit code 0. What it logs (beside the index, on standard error until 2.3, on
+ * standard output in 2.4 and 2.5) is the only witness, so it is heard.
  */
 import { visible } from "../base/diagnostics.js";
 
@@ -41,7 +42,7 @@ const CAUSES: readonly Cause[] = [
       "the model's server refused because of its rate limit: lower `concurrency`, or set requests_per_minute in GraphRAG's settings",
   },
   {
-    pattern: /No 'settings\.\[yaml\|yml\|json\]' config file found|Specified Config file not found|No settings file found/i,
+    pattern: /No 'settings\.\[yaml\|yml\|json\]' config file found|Config file not found|No settings file found/i,
     say: (_found, { dir }) =>
       `there is no settings.yaml in ${dir}: make it with \`graphrag init --root ${dir}\`, or check \`dir\``,
   },
@@ -80,7 +81,7 @@ const CAUSES: readonly Cause[] = [
       "the question and the context together are longer than the model's window: lower max_context_tokens in GraphRAG's settings",
   },
   {
-    pattern: /model_not_found|NotFoundError|The model `?[^`\n]{1,100}`? does not exist/i,
+    pattern: /model_not_found|\bNotFoundError|The model `?[^`\n]{1,100}`? does not exist/i,
     say: (_found, { dir }) => `the model's server does not know the model that the settings in ${dir} name`,
   },
   {

@@ -11,7 +11,6 @@ import { open, readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { digestBytes, digestJson, type Json } from "../base/json.js";
-import { UnusableConfiguration } from "./contract.js";
 
 const SETTINGS = ["settings.yaml", "settings.yml", "settings.json"];
 /** What releases before 0.4 wrote beside the tables is in a folder per run. */
@@ -92,35 +91,23 @@ function openValues(names: readonly string[], env: Readonly<Record<string, strin
   return Object.fromEntries(names.filter((name) => !SECRET_NAME.test(name)).map((name) => [name, env[name] ?? null]));
 }
 
-/** What determines GraphRAG's answers from one folder. Throws `UnusableConfiguration` where there is no settings file or no index. */
+/**
+ * What determines GraphRAG's answers from one folder; null for what is not there as files. That is not yet a mistake (an index may lie in a
+ * cloud's storage), and where it is one, GraphRAG's own message about it becomes the answer's.
+ */
 export async function folderIdentity(
   dir: string,
   data: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ readonly index: Json; readonly settings: Json; readonly prompts: Json; readonly variables: Json }> {
-  if ((await stat(dir).catch(() => undefined))?.isDirectory() !== true) {
-    throw new UnusableConfiguration(`graphrag: there is no folder ${dir}: check \`dir:\``);
-  }
   const settings = await settingsOf(dir);
-  if (settings === null) {
-    throw new UnusableConfiguration(
-      `graphrag: there is no settings.yaml in ${dir}: make it with \`graphrag init --root ${dir}\`, or check \`dir:\``,
-    );
-  }
   const found = await findData(dir, data);
-  if (found === null) {
-    throw new UnusableConfiguration(
-      `graphrag: there is no index (*.parquet) in ${resolve(dir, data)}: make one with \`graphrag index --root ${dir}\` or an index-corpus stage, or check \`data:\``,
-    );
-  }
+  const prompts = (await entries(join(dir, "prompts"))).filter((name) => name.endsWith(".txt"));
   return {
-    index: await digestOfFiles(found.path, found.tables),
-    settings: digestBytes(settings.text),
-    prompts: await digestOfFiles(
-      join(dir, "prompts"),
-      (await entries(join(dir, "prompts"))).filter((name) => name.endsWith(".txt")),
-    ),
-    variables: openValues(variablesOf(settings.text), { ...(await dotEnv(dir)), ...env }),
+    index: found === null ? null : await digestOfFiles(found.path, found.tables),
+    settings: settings === null ? null : digestBytes(settings.text),
+    prompts: await digestOfFiles(join(dir, "prompts"), prompts),
+    variables: openValues(variablesOf(settings?.text ?? ""), { ...(await dotEnv(dir)), ...env }),
   };
 }
 

@@ -49,13 +49,12 @@ export const graphragIndex: IndexTool<Options> = {
   summary: "GraphRAG's index: init, the tree's files as documents, index.",
   version: 1,
   options,
-  identityOf: ({ documents, model, embedding_model, api_base, index_method, env, settings, prompts }) => ({
+  identityOf: ({ documents, model, embedding_model, api_base, index_method, settings, prompts }) => ({
     documents: documents ?? null,
     model: model ?? null,
     embedding_model: embedding_model ?? null,
     api_base: api_base ?? null,
     index_method: index_method ?? null,
-    env: [...env].sort(),
     own_settings: settings !== undefined,
     own_prompts: prompts !== undefined,
   }),
@@ -118,8 +117,8 @@ async function build(
   signal: AbortSignal,
 ): Promise<IndexOutcome> {
   const program = await programOf(config.mode, config.venv, environment.baseFolder, environment.env);
-  const before = await graphragRunner(folder, environment.env, config.env, environment.sleep);
-  const generation = await detectGeneration(program, config.cli, before, signal);
+  const before = await graphragRunner(folder, environment.env, environment.sleep);
+  const generation = await detectGeneration(program, config.cli, before, environment.warn, signal);
   const first = start(program, generation, "index");
   if (first === null) {
     return { type: "failed", message: "GraphRAG's Python interpreter was not found: name its virtual environment with `venv:`" };
@@ -173,13 +172,14 @@ async function build(
   const documents = await writeDocuments(corpus, join(folder, "input"), form);
   if (documents === 0) return { type: "failed", message: "the source tree has no text files: there is nothing to index" };
 
-  const runner = await graphragRunner(folder, environment.env, config.env, environment.sleep);
+  const runner = await graphragRunner(folder, environment.env, environment.sleep);
   const failed = await step(runner, indexArguments(generation, config.index_method));
   if (failed !== null) return failed;
   const data = await findData(folder, "output");
   if (data === null) {
     return { type: "failed", message: "graphrag index ended well and wrote no tables: see its settings (output) and its logs" };
   }
+  await dropLogs(join(folder, "output"), 2);
   const keep = (
     await Promise.all(
       ["settings.yaml", "prompts", "output"].map(async (name) => ((await exists(join(folder, name))) ? [name] : [])),
@@ -207,6 +207,16 @@ function initArguments(generation: Generation, { model, embedding_model }: Optio
 function indexArguments(generation: Generation, method: string | undefined): string[] {
   if (generation === "underscore") return ["--root", "."];
   return ["index", "--root", ".", ...(method === undefined ? [] : ["--method", method])];
+}
+
+/** Releases before 0.4 log beside their tables. Logs are no part of an index, and may quote what should not be kept. */
+async function dropLogs(folder: string, depth: number): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.name === "reports" || entry.name === "logs.json" || entry.name.endsWith(".log"))
+      await rm(path, { recursive: true });
+    else if (entry.isDirectory() && depth > 1) await dropLogs(path, depth - 1);
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

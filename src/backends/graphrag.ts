@@ -7,7 +7,8 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod";
-import { type BackendEnvironment, type BackendKind, type Question, type RawAnswer, UnusableConfiguration } from "./contract.js";
+import type { Result } from "../base/result.js";
+import type { BackendEnvironment, BackendKind, Question, RawAnswer } from "./contract.js";
 import { knowsMethod, queryCall } from "./graphrag-command.js";
 import { type Advice, emptyAnswer, failureInLog, failureOfExit, type GraphragFailure, plain } from "./graphrag-failures.js";
 import { findData, folderIdentity, logMarks, logSince } from "./graphrag-folder.js";
@@ -44,10 +45,6 @@ export const programOptions = {
     .describe(
       "Its command line: `underscore` (up to 0.3), `query` (up to 2.x), `positional` (from 3.0); `auto`: by its version.",
     ),
-  env: z
-    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable"))
-    .default([])
-    .describe("Names of environment variables to pass on, beside those that GraphRAG's settings name."),
 };
 
 const options = z.strictObject({
@@ -94,23 +91,17 @@ export const graphrag: BackendKind<Options> = {
   version: 1,
   options,
   // Where the folder lies, how the program is started and which command line it has change no answer; its version and its index do.
-  identityOf: ({ method, community_level, response_type, prompt, env }) => ({
+  identityOf: ({ method, community_level, response_type, prompt }) => ({
     method,
     community_level: community_level ?? null,
     response_type,
     prompt,
-    env: [...env].sort(),
   }),
+  // A GraphRAG that is not installed, or a folder that is not there, is each answer's failure and not the stage's: other cells go on.
   fingerprint: async (config, { baseFolder, env = {} }) => {
-    const { version } = await programOf(config, baseFolder, env);
-    const dir = resolve(baseFolder, config.dir ?? DEFAULT_DIR);
-    if (config.dir !== undefined) return { version, ...(await folderIdentity(dir, config.data, env)) };
-    // Perhaps an index stage's index answers (its digest is then a part of each key), and a folder at the default place means nothing.
-    const identity = await folderIdentity(dir, config.data, env).catch((error: unknown) => {
-      if (error instanceof UnusableConfiguration) return {};
-      throw error;
-    });
-    return { version, ...identity };
+    const program = await findProgram(config, baseFolder, env);
+    const identity = await folderIdentity(resolve(baseFolder, config.dir ?? DEFAULT_DIR), config.data, env);
+    return { version: program.ok ? program.value.version : null, ...identity };
   },
   needsCorpus: false,
   usesIndex: ({ dir }) => (dir === undefined ? "optional" : "no"),
@@ -133,16 +124,14 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** The program belongs to the folder that is asked; an index stage's index has none, so that the default folder's is taken, or the pipeline's. */
-async function programOf(
+async function findProgram(
   { mode, venv, dir }: Pick<Options, "mode" | "venv" | "dir">,
   baseFolder: string,
   env: BackendEnvironment["env"],
-): Promise<GraphragProgram> {
+): Promise<Result<GraphragProgram, string>> {
   const named = resolve(baseFolder, dir ?? DEFAULT_DIR);
   const place = dir === undefined && !(await isFolder(named)) ? baseFolder : named;
-  const found = await findGraphrag({ dir: place, venv: venv === undefined ? undefined : resolve(baseFolder, venv), mode, env });
-  if (!found.ok) throw new UnusableConfiguration(`graphrag: ${found.error}`);
-  return found.value;
+  return findGraphrag({ dir: place, venv: venv === undefined ? undefined : resolve(baseFolder, venv), mode, env });
 }
 
 async function ask(
@@ -155,27 +144,19 @@ async function ask(
   const built = config.dir === undefined ? question.index : undefined;
   // Damage of the cache goes through to the engine, which repairs it; what follows is GraphRAG's business.
   const dir = built === undefined ? resolve(environment.baseFolder, config.dir ?? DEFAULT_DIR) : await built.folder();
-  try {
-    return await askIn(dir, config, environment, generations, question, signal);
-  } catch (error) {
-    if (error instanceof UnusableConfiguration) return { status: "failed", response: "", error: error.message };
-    throw error;
-  }
-}
-
-async function askIn(
-  dir: string,
-  config: Options,
-  environment: BackendEnvironment,
-  generations: Map<string, Promise<Generation>>,
-  question: Question,
-  signal: AbortSignal,
-): Promise<RawAnswer> {
   if (!(await isFolder(dir)))
     return failed(`there is no folder ${dir}: check \`dir:\`, or add an index-corpus stage to \`needs\``);
-  const program = await programOf(config, environment.baseFolder, environment.env);
-  const runner = await graphragRunner(dir, environment.env, config.env, environment.sleep);
-  const generation = await remembered(generations, dir, () => detectGeneration(program, config.cli, runner, signal));
+  const found = await findProgram(config, environment.baseFolder, environment.env);
+  if (!found.ok) return failed(found.error);
+  const program = found.value;
+  const runner = await graphragRunner(dir, environment.env, environment.sleep);
+  const detect = () => detectGeneration(program, config.cli, runner, environment.warn, signal);
+  let generation: Generation;
+  try {
+    generation = await remembered(generations, dir, detect).catch(() => detect());
+  } catch {
+    return stopped(signal, {}, null);
+  }
   if (!knowsMethod(generation, config.method)) {
     return failed(
       `GraphRAG ${program.version ?? "of that generation"} has no ${config.method} search: use local or global, or a newer GraphRAG`,
@@ -231,26 +212,16 @@ function judge(
   switch (end.type) {
     case "overflow":
       return failed("GraphRAG printed more than 16 MiB: that is no answer", details);
-    case "stopped": {
-      const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-      const cause = timedOut ? failureInLog(log, advice) : null;
-      const why = cause === null ? "" : `; its log says: ${cause.error}`;
-      return timedOut
-        ? {
-            status: "timed_out",
-            response: "",
-            error: `GraphRAG gave no answer in time: raise \`timeout\`, or use a quicker method${why}`,
-            details,
-          }
-        : failed("GraphRAG was stopped before it answered", details);
-    }
+    case "stopped":
+      return stopped(signal, details, failureInLog(log, advice));
     case "exited": {
       if (end.signal !== null) return failed(`GraphRAG was ended by ${end.signal}`, details, {});
       if (end.exitCode !== 0) return asAnswer(failureOfExit(end.exitCode, stderr, log, advice), details);
       const stdout = end.stdout.toString("utf8");
       const { answer, cleaned } = readGraphragOutput(stdout);
       if (cleaned) details.stdout = runner.redact(stdout);
-      const cause = failureInLog(log, advice);
+      const printed = cleaned ? runner.redact(stdout.replace(answer, "")) : "";
+      const cause = failureInLog([log, stderr, printed].join("\n"), advice);
       if (answer === "") return asAnswer(emptyAnswer(cause), details);
       if (isNoDataAnswer(answer) && cause !== null) {
         return {
@@ -268,6 +239,15 @@ function judge(
       return { status: "completed", response: answer, details };
     }
   }
+}
+
+/** `cause`: what the log knows of why it took so long. */
+function stopped(signal: AbortSignal, details: Record<string, unknown>, cause: GraphragFailure | null): RawAnswer {
+  const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+  if (!timedOut) return failed("GraphRAG was stopped before it answered", details);
+  const why = cause === null ? "" : `; its log says: ${cause.error}`;
+  const error = `GraphRAG gave no answer in time: raise \`timeout\`, or use a quicker method${why}`;
+  return { status: "timed_out", response: "", error, details };
 }
 
 function asAnswer({ status, error, retry }: GraphragFailure, details: Record<string, unknown>): RawAnswer {

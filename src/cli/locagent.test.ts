@@ -1,8 +1,8 @@
 /** LocAgent's published run, end to end: its own files against its own truth, by `bench score` and by a few lines of arithmetic. */
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { bench } from "../../test/rigs/bench-command.js";
+import { bench, folderWith } from "../../test/rigs/bench-command.js";
 
 const recorded = resolve(import.meta.dirname, "../../../shared/data/answers/swe-bench-lite-answers.jsonl");
 
@@ -22,12 +22,12 @@ test.skipIf(!existsSync(recorded))("AccLocAgent@1, 3 and 5 of the files that Loc
       const gold = new Set(gold_files.map(({ filename }) => filename));
       return predicted_files.slice(0, k).filter((file) => gold.has(file)).length === Math.min(k, gold.size);
     }).length / rows.length;
-  const argv = ["score", recorded, "--dataset", recorded, "--backend", "locagent-files", "--samples", "10", "--json"];
-  const { exit, stdout, stderr } = await bench(dirname(recorded), [
-    ...argv,
-    "--measures",
-    "AccLocAgent@1,AccLocAgent@3,AccLocAgent@5",
-  ]);
+  // Without the raw texts, what LocAgent read from them is the answer.
+  const own = rows.map(({ instance_id, predicted_files }) => JSON.stringify({ instance_id, predicted_files }));
+  const folder = folderWith({ "own.jsonl": own.join("\n") });
+  const measures = "AccLocAgent@1,AccLocAgent@3,AccLocAgent@5";
+  const argv = ["score", "own.jsonl", "--dataset", recorded, "--samples", "10", "--measures", measures, "--json"];
+  const { exit, stdout, stderr } = await bench(folder, argv);
   expect(exit, stderr).toBe(0);
   const { summary } = JSON.parse(stdout);
   expect(summary.n).toBe(rows.length);

@@ -31,6 +31,7 @@ const COMMANDS: Readonly<
   export: { load: () => import("./export.js"), summary: "Write queries, answers, a data set, or a bundle of a run" },
   import: { load: () => import("./import.js"), summary: "Take in bundles of runs, to score them again here" },
   compare: { load: () => import("./compare.js"), summary: "Compare runs case by case: intervals, tests, gains and losses" },
+  pool: { load: () => import("./pool.js"), summary: "Collect predictions that nobody has judged, to be graded" },
   report: { load: () => import("./report.js"), summary: "Write a stored run as CSV, TREC, JUnit, LaTeX, ..." },
   measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
   "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },

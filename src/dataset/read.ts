@@ -8,8 +8,10 @@ import { type Diagnostic, visible } from "../base/diagnostics.js";
 import { elementLines } from "../base/json-lines.js";
 import { firstProblem, type RecordPlace, recordPlace } from "../base/plain-words.js";
 import { err, ok, type Result } from "../base/result.js";
+import { isXml, readBugLocator } from "./buglocator.js";
 import { caseOfInstance, isInstance } from "./instances.js";
 import { isMinedFile, readMinedFile } from "./mined-file.js";
+import { caseOfNamed, isNamedRecord } from "./named-records.js";
 import { Collected, isRaw, type Raw, type ReadResult } from "./records.js";
 import {
   type BadRecord,
@@ -19,8 +21,9 @@ import {
   type DatasetHeader,
   datasetHeaderSchema,
 } from "./schema.js";
+import { readTable } from "./tables.js";
 
-export const DATASET_FORMATS = ["mined", "dataset", "jsonl"] as const;
+export const DATASET_FORMATS = ["mined", "dataset", "jsonl", "csv", "buglocator"] as const;
 export type DatasetFormat = (typeof DATASET_FORMATS)[number];
 
 /**
@@ -37,6 +40,13 @@ export function readDataset(
     err({ severity: "error", file, message, ...(suggestion === undefined ? {} : { suggestion }) });
   if (content.trim() === "")
     return failure("the file is empty", "a data set is a mined JSON file, or JSON Lines with one case each");
+  const foreign = readForeign(content, file);
+  if (foreign !== null) {
+    if (format !== "auto" && format !== foreign.format) {
+      return failure(`the file's format is ${foreign.format}, not ${format}`, "leave `format` out: it is told by the content");
+    }
+    return typeof foreign.read === "string" ? failure(foreign.read) : finished(foreign.read, foreign.format, failure);
+  }
   const parsed = parse(content, file);
   if (!parsed.ok) return parsed;
   const found = formatOf(parsed.value);
@@ -51,12 +61,34 @@ export function readDataset(
   }
   const read = readAs(parsed.value, found, file);
   if (typeof read === "string") return failure(read);
+  return finished(read, found, failure);
+}
+
+/** Files that are no JSON, and say by their beginning what they are. */
+function readForeign(content: string, file: string): { format: DatasetFormat; read: ReadResult | string } | null {
+  const name = baseName(file);
+  if (isXml(content)) return { format: "buglocator", read: readBugLocator(content, name) };
+  const table = readTable(content, name);
+  if (table === null || typeof table === "string") return table === null ? null : { format: "csv", read: table };
+  const { cases, bad } = table;
+  return { format: "csv", read: { dataset: { header: headerOf(cases, file), cases }, bad, notes: [] } };
+}
+
+function baseName(file: string): string {
+  return file.split(/[\\/]/).at(-1) ?? file;
+}
+
+function finished(
+  read: ReadResult,
+  format: DatasetFormat,
+  failure: (message: string) => Result<never, Diagnostic>,
+): Result<ReadResult & { readonly format: DatasetFormat }, Diagnostic> {
   if (read.dataset.cases.length === 0 && read.bad.length > 0) {
     const [first] = read.bad.map(shownBad);
     const none = read.bad.length === 1 ? "its only record can't" : `none of the ${read.bad.length} records can`;
     return failure(`${none} be used; ${first}`);
   }
-  return ok({ ...withBadNote(read), format: found });
+  return ok({ ...withBadNote(read), format });
 }
 
 interface PlacedRecord extends RecordPlace {
@@ -128,36 +160,39 @@ function formatOf(content: Content): DatasetFormat | null {
   if (isMinedFile(value)) return "mined";
   if (!isRaw(value)) return null;
   if (isRaw(value.header) && Array.isArray(value.cases)) return "dataset";
-  return isInstance(value) || isCaseLike(value) ? "jsonl" : null;
+  return isInstance(value) || isCaseLike(value) || isNamedRecord(Object.keys(value)) ? "jsonl" : null;
 }
 
 function readAs(content: Content, format: DatasetFormat, file: string): ReadResult | string {
   if (content.kind === "lines") return readRecords(content.records, file);
   const { value } = content;
   if (format === "mined" && isMinedFile(value)) return readMinedFile(value);
-  if (format === "dataset" && isRaw(value)) return readOurs(value);
+  if (format === "dataset" && isRaw(value)) return readOurs(value, file);
   return readRecords([{ record: 1, value }], file);
 }
 
 /** `{ header, cases }`, our own form without the original's names. */
-function readOurs(value: Raw): ReadResult | string {
+function readOurs(value: Raw, file: string): ReadResult | string {
   const header = datasetHeaderSchema.safeParse(value.header);
   if (!header.success) return `the \`header\` can't be used: ${firstProblem(header.error, value.header)}`;
   const values = Array.isArray(value.cases) ? (value.cases as readonly unknown[]) : [];
-  const { cases, bad } = readCases(values.map((one, index) => ({ record: index + 1, value: one })));
+  const { cases, bad } = readCases(
+    values.map((one, index) => ({ record: index + 1, value: one })),
+    file,
+  );
   return { dataset: { header: header.data, cases }, bad, notes: [] };
 }
 
 function readRecords(records: readonly PlacedRecord[], file: string): ReadResult {
-  const { cases, bad } = readCases(records);
+  const { cases, bad } = readCases(records, file);
+  return { dataset: { header: headerOf(cases, file), cases }, bad, notes: [] };
+}
+
+function headerOf(cases: readonly Case[], file: string): DatasetHeader {
   const repositories = new Set(cases.map(({ repository }) => repository));
   const [repository] = repositories;
-  const name =
-    file
-      .split(/[\\/]/)
-      .at(-1)
-      ?.replace(/\.[^.]{1,10}$/, "") ?? "";
-  const header: DatasetHeader = {
+  const name = baseName(file).replace(/\.[^.]{1,10}$/, "");
+  return {
     schema_version: DATASET_SCHEMA_VERSION,
     project_name: repositories.size === 1 && typeof repository === "string" ? repository : name || "dataset",
     url: null,
@@ -167,27 +202,29 @@ function readRecords(records: readonly PlacedRecord[], file: string): ReadResult
     notes: [],
     audit: [],
   };
-  return { dataset: { header, cases }, bad, notes: [] };
 }
 
-function readCases(records: readonly PlacedRecord[]): Collected {
+function readCases(records: readonly PlacedRecord[], file: string): Collected {
   const collected = new Collected();
-  for (const { value, ...place } of records) collected.add(place, readCase(value));
+  for (const { value, ...place } of records) collected.add(place, readCase(value, `${baseName(file)}#${place.record}`));
   return collected;
 }
 
-function readCase(value: unknown): Case | string {
+function readCase(value: unknown, fallbackId: string): Case | string {
   if (value === BROKEN) return "it is not valid JSON";
   if (!isRaw(value)) return "it is not an object";
   if (isInstance(value)) return caseOfInstance(value);
+  if (!isCaseLike(value) && isNamedRecord(Object.keys(value))) return caseOfNamed(value, { fallbackId });
   if (!isCaseLike(value))
     return "it is neither a case (`id`, `title`, `targets`) nor a SWE-bench instance (`instance_id`, `problem_statement`)";
   const read = caseSchema.safeParse(value);
   return read.success ? read.data : firstProblem(read.error, value);
 }
 
+/** Ours: targets are objects, or there are none (a title alone is a case without truth). */
 function isCaseLike(value: Raw): boolean {
-  return "id" in value && ("targets" in value || "title" in value);
+  if (!("id" in value)) return false;
+  return Array.isArray(value.targets) ? value.targets.every(isRaw) : "title" in value && !isNamedRecord(Object.keys(value));
 }
 
 const SHOWN = 3;

@@ -63,6 +63,8 @@ export const targetSchema = z.object({
     .array(z.tuple([z.number().int().positive(), z.number().int().positive()]))
     .nullable()
     .default(null),
+  /** The path lacks its beginning (a source root): the one file of the tree that ends with it is meant. */
+  partial: z.boolean().optional(),
 });
 export type Target = z.infer<typeof targetSchema>;
 

@@ -117,6 +117,7 @@ function figures(cells: readonly Cell[]): string {
       ? ['"Expected" is the closed-form expectation of a uniformly random ranking, beside the mean over the draws.']
       : []),
     ...undefinedNote(cells),
+    ...judgementNote(cells),
   ];
   return ["## Figures", markdownTable(["backend", "n", ...measures.map((text) => markdownText(text))], rows), ...notes].join(
     "\n\n",
@@ -148,6 +149,23 @@ function insteadNote(cells: readonly Cell[]): string[] {
   return lines.length === 0
     ? []
     : [`Percentile bounds stand in where all cases or all resamples agree, so that BCa is undefined: ${lines.join("; ")}.`];
+}
+
+/** Measures for truth with holes say nothing of their own until somebody has judged what the truth leaves open. */
+function judgementNote(cells: readonly Cell[]): string[] {
+  const names = measureNames(cells);
+  const same = [
+    ...(names.includes("Bpref") ? ["Bpref equals R"] : []),
+    ...(names.includes("InfAP") ? ["InfAP equals AP"] : []),
+    ...(names.some((name) => name.startsWith("Judged@")) ? ["Judged@k equals P@k"] : []),
+  ];
+  const given = cells.find(({ meta }) => meta.judgements !== undefined)?.meta.judgements;
+  if (given !== undefined) {
+    return [`Judged by people beside the truth: ${given.relevant} right, ${given.nonrelevant} wrong, ${given.open} left open.`];
+  }
+  return same.length === 0
+    ? []
+    : [`Nobody judged anything beside the truth, so ${same.join(", ")} (bench pool collects what to judge).`];
 }
 
 function undefinedNote(cells: readonly Cell[]): string[] {

@@ -27,7 +27,7 @@ export interface CompareSettings {
 }
 
 /** Ten thousand: a p value near 0.05 is then known to 0.004, and an interval's ends to a hundredth of its width. */
-export const DEFAULT_COMPARE: CompareSettings = { samples: 10_000, seed: 42, method: "bca", cluster: "none", alpha: 0.05 };
+export const DEFAULT_COMPARE: CompareSettings = { samples: 10_000, seed: 42, method: "percentile", cluster: "none", alpha: 0.05 };
 
 export interface PairRow extends PairFigures {
   readonly run_a: string;

@@ -4,7 +4,7 @@
  */
 import type { Measure } from "../measures/contract.js";
 import type { ResampleMatrix } from "../statistics/bootstrap.js";
-import { type Figure, meanOf, resampler } from "../statistics/figures.js";
+import { type Figure, meanOf, meanOfSome, resampler } from "../statistics/figures.js";
 import type { IntervalMethod } from "../statistics/interval-methods.js";
 import { seedSummary } from "../statistics/seed-bootstrap.js";
 import { wilsonInterval } from "../statistics/wilson.js";
@@ -59,9 +59,11 @@ export function pointOf(rows: readonly ViewRow[], measure: Measure): { value: nu
   if (n === 0) return { value: null, n, undefined: 0 };
   if (measure.pooled !== undefined) return { value: measure.pooled(pooledCounts(rows)), n, undefined: 0 };
   const values = valuesOf(rows, measure.name);
+  // A data set that says nothing of a level is no case of it, unlike an answer that says nothing.
+  const counted = measure.level === undefined ? n : values.filter((value) => value !== null).length;
   return {
-    value: values.reduce<number>((sum, value) => sum + (value ?? 0), 0) / n,
-    n,
+    value: counted === 0 ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0) / counted,
+    n: counted,
     undefined: values.filter((value) => value === null).length,
   };
 }
@@ -159,6 +161,12 @@ function boundsOf(
     ...measures
       .filter((measure) => measure.pooled === undefined)
       .map((measure) => [`measure ${measure.name}`, each((scores, row) => valueIn(scores, row, measure) ?? 0)] as const),
+    ...measures
+      .filter((measure) => measure.level !== undefined)
+      .map(
+        (measure) =>
+          [`cases of ${measure.name}`, each((scores, row) => (valueIn(scores, row, measure) === null ? 0 : 1))] as const,
+      ),
   ]);
   const names = [...columns.keys()];
   const drawn = resampler([...columns.values()], designOf(rows, sizes, settings.cluster ?? "none", drawAnswers), {
@@ -186,7 +194,13 @@ function boundsOf(
   const pooled = (figure: NonNullable<Measure["pooled"]>): Bounds =>
     bounds((sum) => figure({ tp: sum(tp), fp: sum(fp), fn: sum(fn) }));
   return {
-    of: (measure: Measure): Bounds => (measure.pooled === undefined ? mean(`measure ${measure.name}`) : pooled(measure.pooled)),
+    of: (measure: Measure): Bounds => {
+      if (measure.pooled !== undefined) return pooled(measure.pooled);
+      if (measure.level === undefined) return mean(`measure ${measure.name}`);
+      const [sum, cases] = [names.indexOf(`measure ${measure.name}`), names.indexOf(`cases of ${measure.name}`)];
+      const any = columns.get(`cases of ${measure.name}`)?.some((value) => value > 0) === true;
+      return any ? bounds(meanOfSome(sum, cases)) : NO_BOUNDS;
+    },
     members: (): Members => {
       const counts = pooledCounts(rows);
       const micro = ratios(counts.tp, counts.fp, counts.fn);

@@ -1,7 +1,7 @@
 /** One measure of two runs over the same cases: interval of the difference, tests, and the cases behind it. */
 import type { Measure } from "../measures/contract.js";
 import type { ResampleMatrix } from "../statistics/bootstrap.js";
-import { type Figure, meanOf, type Resampler, resampler } from "../statistics/figures.js";
+import { type Figure, meanOf, meanOfSome, type Resampler, resampler } from "../statistics/figures.js";
 import { boundsBy, type IntervalMethod } from "../statistics/interval-methods.js";
 import { mcnemarExact } from "../statistics/mcnemar.js";
 import { powerOf } from "../statistics/power.js";
@@ -87,6 +87,9 @@ export function resampledSide(
             each((scores, row) => (measure.ofRepeats === undefined ? scores : row.scores).measures[measure.name] ?? 0),
           ] as const,
       ),
+    ...measures
+      .filter((measure) => measure.level !== undefined)
+      .map((measure) => [`cases of ${measure.name}`, each((scores) => (scores.measures[measure.name] == null ? 0 : 1))] as const),
   ]);
   const sizes = rows.map(({ answers }) => (several ? answers.length : 1));
   const design = designOf(rows, sizes, settings.cluster, several);
@@ -139,7 +142,10 @@ export function comparePair(a: ResampledSide, b: ResampledSide, measure: Measure
 
 function figureOf({ columns }: ResampledSide, measure: Measure): Figure {
   const { pooled } = measure;
-  if (pooled === undefined) return meanOf(columns.get(measure.name) ?? 0);
+  const column = columns.get(measure.name) ?? 0;
+  if (pooled === undefined && measure.level !== undefined)
+    return meanOfSome(column, columns.get(`cases of ${measure.name}`) ?? 0);
+  if (pooled === undefined) return meanOf(column);
   const [tp, fp, fn] = ["tp", "fp", "fn"].map((name) => columns.get(name) ?? 0) as [number, number, number];
   return (sum) => pooled({ tp: sum(tp), fp: sum(fp), fn: sum(fn) });
 }

@@ -10,8 +10,11 @@ import { type Answer, type Entry, FINAL_STATUSES, type Reading } from "../answer
 import type { Prediction, RuleSet } from "../matching/contract.js";
 import { matchEntries } from "../matching/match.js";
 import type { Measure } from "../measures/contract.js";
+import type { JudgeOptions } from "../measures/judgement.js";
 import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
 import { expectationOf } from "./expectation.js";
+import { type Judgements, withJudged } from "./judgements.js";
+import { judgeLines } from "./line-level.js";
 import { seedFigures } from "./seed-case.js";
 import { type CorpusFiles, impactedFiles, type ScoreableCase, truthOf } from "./truth.js";
 import { meanScores, scoreList } from "./view-scores.js";
@@ -23,6 +26,8 @@ export interface ScoreSettings {
   readonly corpus: CorpusFiles | null;
   /** Label of the backend, for cases without an answer. */
   readonly backend: string;
+  /** What people judged beside the truth. The `seed` rules know of no such thing. */
+  readonly judgements?: Judgements;
 }
 
 /** The part of a scored case that the rules decide. */
@@ -91,19 +96,30 @@ function readingOf(answer: Answer | null): Reading | null {
 
 function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {
   const { corpus, measures, rules } = settings;
-  const truth = truthOf(asked.targets, corpus, rules);
+  const judged = settings.judgements?.get(asked.id);
+  const truth = truthOf(withJudged(asked.targets, judged), corpus, rules);
+  const judging: JudgeOptions = settings.judgements === undefined ? {} : { judgements: judged ?? new Map() };
   const reading = readingOf(answer);
   const lists = listsOf(reading);
   const index = corpus?.index ?? null;
   const present = truth.present.map(({ path }) => path);
   const matches = lists.map((entries) => matchEntries(entries, truth.present, index, rules));
-  const headline = meanScores(matches.map((match) => scoreList(match, truth.present, measures)));
+  const headline = meanScores(
+    matches.map((match, list) =>
+      scoreList(match, truth.present, measures, judging, ({ level, iou }) =>
+        // What a class or a function is, no data set of ours says yet.
+        level === "lines" ? judgeLines(lists[list] ?? [], asked.targets, truth.present, index, rules, iou) : null,
+      ),
+    ),
+  );
   // An absent target is in no file list, but an answer that spells out its path names it all the same.
   const everything = [...truth.present, ...truth.absent];
   const allTargets =
     truth.absent.length === 0
       ? headline
-      : meanScores(lists.map((entries) => scoreList(matchEntries(entries, everything, index, rules), everything, measures)));
+      : meanScores(
+          lists.map((entries) => scoreList(matchEntries(entries, everything, index, rules), everything, measures, judging)),
+        );
   const absent = truth.absent.map(({ path }) => path);
   const outcome = outcomeOf(reading, answer);
   return {

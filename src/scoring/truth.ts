@@ -85,7 +85,11 @@ export function truthOf(targets: readonly Target[], corpus: CorpusFiles | null, 
     const names = namesOf(target, rules);
     const [first = target.path] = names;
     if (rules.extensions !== null && !hasExtension(first, rules.extensions)) continue;
-    const spelling = corpus === null ? first : names.map(corpus.spelling).find((found) => found !== undefined);
+    const spelling =
+      corpus === null
+        ? first
+        : (names.map(corpus.spelling).find((found) => found !== undefined) ??
+          (target.partial === true ? whole(first, corpus) : undefined));
     const into = spelling === undefined ? absent : present;
     const name = spelling ?? first;
     const known = into.get(name) ?? { grade: 0, names: new Set([name]) };
@@ -100,6 +104,11 @@ export function truthOf(targets: readonly Target[], corpus: CorpusFiles | null, 
 function namesOf({ path, renamed_to }: Target, { renames, paths }: TruthRules): string[] {
   const own = renames === "old" || renamed_to === null ? [path] : renames === "new" ? [renamed_to] : [path, renamed_to];
   return [...own, ...own.flatMap((name) => mappedPath(name, paths) ?? [])];
+}
+
+/** A path without its beginning stands for the one file that ends with it; of several, nobody knows which is meant. */
+function whole(path: string, corpus: CorpusFiles): string | undefined {
+  return corpus.index?.bySuffix(path) ?? undefined;
 }
 
 function asList(files: ReadonlyMap<string, { readonly grade: number; readonly names: ReadonlySet<string> }>): TrueFile[] {

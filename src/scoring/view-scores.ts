@@ -3,7 +3,7 @@
  * its figures are the means over the draws, so that they can be set beside a closed-form expectation.
  */
 import type { MatchResult } from "../matching/contract.js";
-import type { Measure } from "../measures/contract.js";
+import type { CaseJudgement, Measure } from "../measures/contract.js";
 import { type JudgeOptions, judge } from "../measures/judgement.js";
 import { parseMeasure } from "../measures/registry.js";
 import type { Counts, ViewScores } from "./contract.js";
@@ -19,12 +19,18 @@ export function ratios(tp: number, fp: number, fn: number): { precision: number;
 /** Figures of one ranked list against `targets`. */
 export function scoreList(
   match: Pick<MatchResult, "truePositives" | "falsePositives" | "falseNegatives" | "ambiguous" | "duplicates"> & {
-    readonly predictions: readonly { readonly target: string | null }[];
+    readonly predictions: readonly { readonly target: string | null; readonly path?: string | null }[];
   },
   targets: readonly Pick<TrueFile, "path" | "grade">[],
   measures: readonly Measure[],
   options?: JudgeOptions,
+  atLevel: (measure: Measure) => CaseJudgement | null = () => null,
 ): ViewScores {
+  const valueAt = (measure: Measure): number | null => {
+    if (measure.level === undefined) return measure.ofCase(judgement);
+    const judged = atLevel(measure);
+    return judged === null ? null : measure.ofCase(judged);
+  };
   const judgement = judge(match.predictions, targets, options);
   return {
     counts: {
@@ -35,7 +41,7 @@ export function scoreList(
       duplicates: match.duplicates,
     },
     ...ratios(match.truePositives, match.falsePositives, match.falseNegatives),
-    measures: Object.fromEntries(measures.map((measure) => [measure.name, measure.ofCase(judgement)])),
+    measures: Object.fromEntries(measures.map((measure) => [measure.name, valueAt(measure)])),
   };
 }
 

@@ -8,6 +8,7 @@ import { recordPlace } from "../base/plain-words.js";
 import { part } from "../cache/key.js";
 import { DATASET_FORMATS, readDataset } from "../dataset/read.js";
 import { restrictDataset } from "../dataset/restrict.js";
+import type { Dataset } from "../dataset/schema.js";
 import { StageProblem, type StageTools, wholeStage } from "../engine/contract.js";
 import { linkRuleSchema } from "../github/schema.js";
 import { linkRuleText } from "../github/select.js";
@@ -22,6 +23,11 @@ export const importDatasetConfigSchema = z.strictObject({
   extensions: extensionsSchema,
   links: linkRuleSchema.optional().describe("Accept only links of these grades; default: as the file has them"),
   roles: rolesSchema,
+  commit: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Commit that the cases are about, where the file does not say; a file that says another is refused"),
 });
 type Config = z.infer<typeof importDatasetConfigSchema>;
 
@@ -33,15 +39,16 @@ export const importDataset = wholeStage<Config>({
   kind: "import-dataset",
   version: 1,
   summary:
-    "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench JSON Lines, or cases as JSON Lines.",
+    "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench JSON Lines, cases or bug reports as JSON Lines, CSV with named columns (octocode's too), BugLocator's XML.",
   shape: "whole",
   config: importDatasetConfigSchema,
   produces: "dataset",
   consumes: {},
   precious: false,
   selectable: true,
-  keyConfig: ({ format, extensions, links, roles }) => ({
+  keyConfig: ({ format, extensions, links, roles, commit }) => ({
     format,
+    ...(commit === undefined ? {} : { commit }),
     extensions: extensionList(extensions),
     links,
     roles: roleList(roles),
@@ -65,7 +72,9 @@ export const importDataset = wholeStage<Config>({
     const more = read.value.bad.length - WARNINGS_SHOWN;
     if (more > 0) tools.warn(`${config.path}: ${more} more records are left out`);
     const grades = config.links === undefined ? null : gradesOf(config.links);
-    const dataset = restrictDataset(read.value.dataset, {
+    const pinned = atCommit(read.value.dataset, config.commit);
+    if (typeof pinned === "string") return { ok: false, message: `${config.path}: ${pinned}` };
+    const dataset = restrictDataset(pinned, {
       extensions: extensionList(config.extensions),
       roles: roleList(config.roles),
       links: config.links === undefined || grades === null ? null : { text: linkRuleText(config.links), grades },
@@ -82,6 +91,14 @@ function unusable(path: string, why: string): string {
 function cantRead(path: string, code: string): string {
   if (code === "ENOENT") return unusable(path, "does not exist");
   return unusable(path, code === "EISDIR" ? "is a folder, not a file" : `can't be read (${code})`);
+}
+
+/** Line ranges and paths are true of one commit only; two opinions of which one it is can't both be right. */
+function atCommit(dataset: Dataset, commit: string | undefined): Dataset | string {
+  if (commit === undefined) return dataset;
+  const other = dataset.cases.find(({ base_commit }) => base_commit !== null && base_commit !== commit);
+  if (other !== undefined) return `case ${other.id} is about commit ${other.base_commit}, not ${commit}: leave \`commit\` out`;
+  return { ...dataset, cases: dataset.cases.map((one) => ({ ...one, base_commit: commit })) };
 }
 
 async function readText(path: string, tools: StageTools): Promise<{ ok: true; value: string } | { ok: false; message: string }> {

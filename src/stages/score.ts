@@ -5,6 +5,8 @@
  * Cases that have no answer at all can't be units of the answers' stream; they are told apart when the stream has ended and
  * travel in the meta, already scored (as zero).
  */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import * as z from "zod";
 import { type Answer, answerSchema } from "../answers/schema.js";
 import { digestJson, type Json } from "../base/json.js";
@@ -26,6 +28,7 @@ import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
 import { rulesFacts } from "../scoring/score-answers.js";
 import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
@@ -35,12 +38,18 @@ import { treeNotes } from "./tree-notes.js";
 
 const configSchema = z.strictObject({
   rules: z.string().min(1).default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
+  judgements: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("File of what people judged beside the truth (bench pool), relative to the pipeline file"),
   measures: measureNames.default(DEFAULT_MEASURES).describe("Names of measures: P, R, F1, Hit@5, R@10, RR, ..."),
 });
 type Config = z.infer<typeof configSchema>;
 
 interface Prepared {
   readonly rules: RuleSet;
+  readonly judgements: Judgements | undefined;
   readonly measures: readonly Measure[];
   readonly cases: ReadonlyMap<string, Case>;
   /** Ids of cases that `--items` or `--sample` left out: their answers are no mistake. */
@@ -82,14 +91,23 @@ export const scoreStage = itemStage<Config, Prepared>({
   version: 3,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
-  identify: async ({ rules }, tools) => [part("rules", rulesDigestParts(await rulesOf(rules, tools)))],
+  identify: async ({ rules, judgements }, tools) => {
+    const judged = await judgementsOf(judgements, tools);
+    return [
+      part("rules", rulesDigestParts(await rulesOf(rules, tools))),
+      ...(judged === undefined ? [] : [part("judgements", digestJson([...judged].map(([id, grades]) => [id, [...grades]])))]),
+    ];
+  },
   prepare,
   parts: () => [],
   units,
-  async execute({ rules, measures, files }, unit, tools) {
+  async execute({ rules, measures, files, judgements }, unit, tools) {
     const { asked, answer, tree } = unit.data as ScoreWork;
     const corpus = tree === null ? null : await files(tree, tools);
-    const scored = scoreCase(asked, answer, { rules, measures, corpus, backend: answer.backend });
+    const scored = scoreCase(asked, answer, {
+      ...{ rules, measures, corpus, backend: answer.backend },
+      ...(judgements === undefined ? {} : { judgements }),
+    });
     return { type: "done", items: [{ id: unit.id, value: scored }] };
   },
   finish,
@@ -101,6 +119,19 @@ async function rulesOf(named: string, tools: StageTools): Promise<RuleSet> {
   return rules.value;
 }
 
+async function judgementsOf(file: string | undefined, tools: StageTools): Promise<Judgements | undefined> {
+  if (file === undefined) return undefined;
+  let text: string;
+  try {
+    text = await readFile(resolve(tools.baseFolder, file), "utf8");
+  } catch (error) {
+    throw new StageProblem(`judgements: ${file} can't be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+  }
+  const read = parseJudgements(text);
+  if (!read.ok) throw new StageProblem(`judgements: ${read.error.map((what) => `${file}: ${what}`).join("; ")}`);
+  return read.value;
+}
+
 async function prepare(config: Config, inputs: StageInputs, tools: StageTools): Promise<Prepared> {
   const dataset = inputs.one("dataset");
   const corpus = inputs.optional("corpus") ?? null;
@@ -108,6 +139,7 @@ async function prepare(config: Config, inputs: StageInputs, tools: StageTools): 
   const selected = new Set(dataset.items.map(({ id }) => id));
   return {
     rules: await rulesOf(config.rules, tools),
+    judgements: await judgementsOf(config.judgements, tools),
     measures: measuresOf(config.measures),
     cases: new Map(cases.map((one) => [one.id, one])),
     unselected: new Set(dataset.all.flatMap(({ id }) => (selected.has(id) ? [] : [id]))),
@@ -197,7 +229,7 @@ function leftOut(what: string, ids: ReadonlySet<string>): LeftOut[] {
 }
 
 async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: StageTools, inputs: StageInputs): Promise<Json> {
-  const { dataset, corpus, rules, measures } = prepared;
+  const { dataset, corpus, rules, measures, judgements } = prepared;
   const header = datasetHeaderSchema.safeParse(dataset.meta);
   const given = answersMetaSchema.safeParse(inputs.optional("answers")?.meta ?? {});
   const answers = given.success ? given.data : null;
@@ -207,7 +239,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   for (const asked of unaskedCases) {
     const tree = treeOf(prepared, asked);
     const files = tree === null ? null : await prepared.files(tree, tools);
-    const settings: ScoreSettings = { rules, measures, corpus: files, backend };
+    const settings: ScoreSettings = { rules, measures, corpus: files, backend, ...(judgements && { judgements }) };
     unasked.push(scoreCase(asked, null, settings));
   }
   const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
@@ -233,6 +265,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     order: [...prepared.cases.keys()],
     unasked,
     only_answered: false,
+    ...(judgements && { judgements: countJudged(judgements) }),
     left_out: [
       ...(answers?.left_out ?? []),
       ...leftOut("answers to cases that the data set does not have", prepared.unknown),

@@ -10,6 +10,14 @@ export function meanOf(column: number): Figure {
   return (sum, cases) => sum(column) / cases;
 }
 
+/** Mean of a column over the cases that `counted` marks with 1; a resample without any of them gives 0. */
+export function meanOfSome(column: number, counted: number): Figure {
+  return (sum) => {
+    const cases = sum(counted);
+    return cases > 0 ? sum(column) / cases : 0;
+  };
+}
+
 export interface Resampler {
   /** Null where there is no case. */
   readonly estimate: (figure: Figure) => number | null;

@@ -1,7 +1,6 @@
 /** The real GraphRAG, one release of each generation of its command line: index, query, and the ways in which they fail. */
 
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as realSleep } from "node:timers/promises";
@@ -19,7 +18,7 @@ import { memoryCorpus, memoryTree } from "../rigs/memory-corpus.js";
 import { type ChatRequest, type ModelDouble, startModelDouble } from "../rigs/model-double.js";
 import { type StageToolsRig, stageToolsRig } from "../rigs/stage-tools.js";
 import { isQuestion, modelRoles } from "./model-roles.js";
-import { venv } from "./python.js";
+import { encodings, seen, venv } from "./python.js";
 
 const KEY = "a-key-that-only-the-double-knows";
 const FILES = {
@@ -66,17 +65,6 @@ const RELEASES: readonly Release[] = [
   },
 ];
 
-/** Encodings that would otherwise be downloaded come with the package litellm. */
-async function encodings(): Promise<Record<string, string>> {
-  const { folder } = venv({ name: "graphrag-3.3.0", install: [["graphrag==3.3.0"]] });
-  const lib = join(folder, "lib");
-  for (const name of existsSync(lib) ? await readdir(lib) : []) {
-    const cache = join(lib, name, "site-packages", "litellm", "litellm_core_utils", "tokenizers");
-    if (existsSync(cache)) return { TIKTOKEN_CACHE_DIR: cache };
-  }
-  return {};
-}
-
 for (const release of RELEASES) {
   describe(release.name, () => {
     const python = venv(release);
@@ -104,7 +92,7 @@ for (const release of RELEASES) {
 
       beforeAll(async () => {
         model = await startModelDouble(modelRoles(() => SAID));
-        env = { PATH: process.env.PATH, HOME: process.env.HOME, GRAPHRAG_API_KEY: KEY, ...(await encodings()) };
+        env = { PATH: process.env.PATH, HOME: process.env.HOME, GRAPHRAG_API_KEY: KEY, ...encodings() };
         tools = stageToolsRig({ env, clock: { now: Date.now, sleep } });
         const stage = indexCorpusStage(builtInIndexTools, (tree) => ({ ...memoryCorpus(FILES), tree }));
         const tree = memoryTree(FILES);
@@ -124,7 +112,7 @@ for (const release of RELEASES) {
         );
         expect(outcomes.get("all")).toMatchObject({ type: "done" });
         index = indexSchema.parse(items[0]?.value);
-        console.info(release.name, JSON.stringify(index.facts), index.files.map(({ path }) => path).join(" "));
+        seen(`${release.name}, index`, index.facts);
       });
       afterAll(async () => {
         await model?.close();
@@ -149,7 +137,7 @@ for (const release of RELEASES) {
         test(`${method} search answers`, async () => {
           model.reply = modelRoles(searching);
           const answer = await query({ method });
-          console.info(release.name, method, JSON.stringify(answer).slice(0, 3000));
+          seen(`${release.name}, ${method}`, answer);
           expect(answer).toMatchObject({ status: "completed" });
           expect(answer.response).toBe(SAID);
           expect(answer.details).toMatchObject({ citations: [{ dataset: "Sources", ids: ["1", "2"], more: false }] });
@@ -163,7 +151,7 @@ for (const release of RELEASES) {
         expect(dash).toMatchObject({ status: "completed", response: SAID });
         const long = `begin ${"word ".repeat(30_000)} end`;
         const answer = await query(basic, long);
-        console.info(release.name, "long", JSON.stringify(answer).slice(0, 3000));
+        seen(`${release.name}, long`, answer);
         expect(answer.details).toMatchObject({ query_by: "stdin" });
       });
 
@@ -176,14 +164,14 @@ for (const release of RELEASES) {
           status: 401,
           body: { error: { message: "Incorrect API key provided", type: "invalid_request_error", code: "invalid_api_key" } },
         }));
-        console.info(release.name, "401 local", JSON.stringify(denied).slice(0, 2500));
+        seen(`${release.name}, 401 local`, denied);
         expect(denied).toMatchObject({ status: "failed" });
         expect(denied.error).toMatch(/refused the key/);
         const global = await quick({ method: "global" }, () => ({
           status: 401,
           body: { error: { message: "Incorrect API key provided", type: "invalid_request_error", code: "invalid_api_key" } },
         }));
-        console.info(release.name, "401 global", JSON.stringify(global).slice(0, 2500));
+        seen(`${release.name}, 401 global`, global);
         expect(global).toMatchObject({ status: "failed" });
         expect(global.error).toMatch(/refused the key/);
       });
@@ -201,24 +189,24 @@ for (const release of RELEASES) {
         const folder = await mkdtemp(join(tmpdir(), "bench-graphrag-"));
         try {
           const noData = await ask(await open({ dir: folder }), { prompt: "Where?" });
-          console.info(release.name, "no data folder", JSON.stringify(noData).slice(0, 700));
+          seen(`${release.name}, no data folder`, noData);
           expect(noData).toMatchObject({ status: "failed" });
           await mkdir(join(folder, "output"));
           const nothing = await ask(await open({ dir: folder }), { prompt: "Where?" });
-          console.info(release.name, "empty folder", JSON.stringify(nothing).slice(0, 700));
+          seen(`${release.name}, empty folder`, nothing);
           expect(nothing).toMatchObject({ status: "failed" });
           expect(nothing.error).toMatch(/no settings\.yaml/);
           const source = await indexFolder(index, tools);
           await writeFile(join(folder, "settings.yaml"), await readFile(join(source, "settings.yaml"), "utf8"));
           const noIndex = await ask(await open({ dir: folder }), { prompt: "Where?" });
-          console.info(release.name, "no index", JSON.stringify(noIndex).slice(0, 700));
+          seen(`${release.name}, no index`, noIndex);
           expect(noIndex.error).toMatch(/index first/);
           const { GRAPHRAG_API_KEY: _key, ...without } = env;
           const noKey = await ask(
             await openBackend(graphrag, { venv: python.folder, dir: folder }, { env: without, sleep, baseFolder: tmpdir() }),
             { prompt: "Where?" },
           );
-          console.info(release.name, "no key", JSON.stringify(noKey).slice(0, 700));
+          seen(`${release.name}, no key`, noKey);
           expect(noKey.error).toMatch(/GRAPHRAG_API_KEY/);
         } finally {
           await rm(folder, { recursive: true, force: true });
@@ -227,7 +215,7 @@ for (const release of RELEASES) {
 
       test("a wrong generation is told", async () => {
         const wrong = await query({ cli: release.name.includes("-3.") ? "query" : "positional" });
-        console.info(release.name, "wrong cli", JSON.stringify(wrong).slice(0, 700));
+        seen(`${release.name}, wrong cli`, wrong);
         expect(wrong.error).toMatch(/does not understand the command line/);
       });
 

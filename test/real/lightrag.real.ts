@@ -1,7 +1,6 @@
 /** The real LightRAG server: documents, retrieval, answers, and the ways in which they fail. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +18,7 @@ import { memoryCorpus, memoryTree } from "../rigs/memory-corpus.js";
 import { type ModelDouble, startModelDouble } from "../rigs/model-double.js";
 import { stageToolsRig } from "../rigs/stage-tools.js";
 import { modelRoles } from "./model-roles.js";
-import { venv } from "./python.js";
+import { encodings, seen, venv } from "./python.js";
 
 const KEY = "a-key-of-the-server";
 const A = "src/main/java/org/a/Parser.java";
@@ -84,7 +83,7 @@ describe.runIf(python.problem === null)(wanted.name, () => {
           RERANK_BINDING: "null",
           COSINE_THRESHOLD: "-1",
           ENABLE_LLM_CACHE: "false",
-          ...(await encodings()),
+          ...encodings(),
         },
         stdio: ["ignore", "pipe", "pipe"],
       },
@@ -126,20 +125,19 @@ describe.runIf(python.problem === null)(wanted.name, () => {
 
   test("an empty server retrieves nothing, which is an answer", async () => {
     const files = await query({});
-    console.info("empty", JSON.stringify(files));
+    seen("empty", files);
     expect(files).toMatchObject({ status: "completed", response: '{"classes":[]}' });
     const answer = await query({ returns: "answer" });
-    console.info("empty answer", JSON.stringify(answer));
+    seen("empty answer", answer);
     expect(answer).toMatchObject({ status: "completed", details: { llm_generated: false } });
   });
 
   test("documents are indexed, two of the same name apart", async () => {
     const { items, outcomes } = await build(FILES);
-    console.info("index", JSON.stringify(outcomes.get("all")), log.slice(-1500));
+    seen("index", outcomes.get("all"));
     expect(outcomes.get("all")).toMatchObject({ type: "done" });
     index = indexSchema.parse(items[0]?.value);
     expect(index.facts).toMatchObject({ documents: 2, core_version: expect.any(String) });
-    console.info("index again", JSON.stringify((await build(FILES)).items[0]?.value));
     expect((await build(FILES)).items[0]?.value).toMatchObject({ digest: index.digest });
   });
 
@@ -154,40 +152,40 @@ describe.runIf(python.problem === null)(wanted.name, () => {
   for (const mode of ["local", "global", "hybrid", "naive", "mix"]) {
     test(`${mode} retrieves files and answers`, async () => {
       const files = await query({ mode });
-      console.info(mode, JSON.stringify(files));
+      seen(mode, files);
       expect(files).toMatchObject({ status: "completed" });
       expect(pathsOf(files)).toContain(A);
       const answer = await query({ mode, returns: "answer" });
-      console.info(mode, JSON.stringify(answer));
+      seen(mode, answer);
       expect(answer).toMatchObject({ status: "completed", response: SAID });
     });
   }
 
   test("keys, lengths, models that fail", async () => {
     const noKey = await query({}, undefined, {});
-    console.info("no key", JSON.stringify(noKey));
+    seen("no key", noKey);
     expect(noKey).toMatchObject({ status: "failed", error: expect.stringMatching(/wants an API key/) });
     const wrong = await query({}, undefined, { LIGHTRAG_API_KEY: "another" });
-    console.info("wrong key", JSON.stringify(wrong));
+    seen("wrong key", wrong);
     expect(wrong.error).toMatch(/refuses the API key/);
     const short = await query({}, "a");
-    console.info("short", JSON.stringify(short));
+    seen("short", short);
     expect(short.error).toMatch(/does not accept the request/);
     const long = await query({}, "word ".repeat(30_000));
-    console.info("long", JSON.stringify(long));
+    seen("long", long);
     expect(long.error).toMatch(/does not accept the request/);
     model.reply = () => ({ status: 401, body: { error: { message: "Incorrect API key", code: "invalid_api_key" } } });
     const denied = await query({ returns: "answer", mode: "naive" }, "Something else about the parser?");
-    console.info("model 401", JSON.stringify(denied));
+    seen("model 401", denied);
     expect(denied).toMatchObject({ status: "failed", error: expect.stringMatching(/model gave no text, or could not be asked/) });
     for (const mode of ["mix", "naive", "local"]) {
       const retrieved = await query({ mode }, "And something else again about tokens?");
-      console.info("model 401", mode, JSON.stringify(retrieved));
+      seen(`model 401, ${mode}`, retrieved);
     }
     model.embeddings = { status: 500, body: { error: { message: "no" } } };
     for (const returns of ["files", "answer"]) {
       const retrieved = await query({ mode: "naive", returns }, "A third question about tokens?");
-      console.info("embeddings 500", returns, JSON.stringify(retrieved));
+      seen(`embeddings 500, ${returns}`, retrieved);
       expect(retrieved).toMatchObject({ status: "failed" });
     }
   });
@@ -199,15 +197,4 @@ async function freePort(): Promise<number> {
   const { port } = probe.address() as AddressInfo;
   await new Promise((resolve) => probe.close(resolve));
   return port;
-}
-
-/** Encodings that would otherwise be downloaded come with the package litellm, which GraphRAG's environment has. */
-async function encodings(): Promise<Record<string, string>> {
-  const { folder } = venv({ name: "graphrag-3.3.0", install: [["graphrag==3.3.0"]] });
-  const lib = join(folder, "lib");
-  for (const name of existsSync(lib) ? await readdir(lib) : []) {
-    const cache = join(lib, name, "site-packages", "litellm", "litellm_core_utils", "tokenizers");
-    if (existsSync(cache)) return { TIKTOKEN_CACHE_DIR: cache };
-  }
-  return {};
 }

@@ -3,7 +3,7 @@
  * an installation takes minutes. What can't be installed here gives the reason instead.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -61,4 +61,20 @@ function python(folder: string, code: string): string {
   const { stdout, stderr, status } = spawnSync(join(folder, "bin", "python"), ["-c", code], { encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
   return stdout.trim();
+}
+
+/** Encodings that would otherwise be downloaded come with the package litellm, which GraphRAG's environment has. */
+export function encodings(): Record<string, string> {
+  const { folder } = venv({ name: "graphrag-3.3.0", install: [["graphrag==3.3.0"]] });
+  const lib = join(folder, "lib");
+  for (const name of existsSync(lib) ? readdirSync(lib) : []) {
+    const cache = join(lib, name, "site-packages", "litellm", "litellm_core_utils", "tokenizers");
+    if (existsSync(cache)) return { TIKTOKEN_CACHE_DIR: cache };
+  }
+  return {};
+}
+
+/** Prints what the real tool did: the material of docs/backends. */
+export function seen(what: string, value: unknown): void {
+  console.info(`${what}: ${JSON.stringify(value)?.slice(0, 600)}`);
 }

@@ -57,7 +57,14 @@ export interface GraphragDouble {
 export function graphragDouble(
   folder: string,
   release: DoubleRelease,
-  options: { readonly metadata?: boolean; readonly socket?: string } = {},
+  options: {
+    readonly metadata?: boolean;
+    readonly socket?: string;
+    /** `--version` is an option of some wrapper. */
+    readonly tellsVersion?: boolean;
+    /** Nothing that it is asked about itself is answered. */
+    readonly mute?: boolean;
+  } = {},
 ): GraphragDouble {
   const venv = join(folder, `venv-${release}`);
   const bin = join(venv, "bin");
@@ -67,7 +74,15 @@ export function graphragDouble(
   }
   const state = join(venv, "state.json");
   const log = join(venv, "calls.jsonl");
-  let now = { release, socket: options.socket ?? null, behaviours: ["answer"], failures: 0, answer: "The answer." };
+  let now = {
+    release,
+    tellsVersion: options.tellsVersion === true,
+    mute: options.mute === true,
+    socket: options.socket ?? null,
+    behaviours: ["answer"],
+    failures: 0,
+    answer: "The answer.",
+  };
   const write = (more: Partial<typeof now>) => {
     now = { ...now, ...more };
     writeFileSync(state, JSON.stringify(now));

@@ -105,8 +105,9 @@ module.exports = (venv) => {
     fs.mkdirSync(tables, { recursive: true });
     const name = generation === "underscore" ? "create_final_entities.parquet" : "entities.parquet";
     fs.writeFileSync(path.join(tables, name), `PAR1 ${texts} ${fs.readFileSync("cache/asked", "utf8").split("\n").length}`);
-    fs.mkdirSync("logs", { recursive: true });
-    fs.writeFileSync("logs/indexing-engine.log", "indexed");
+    const logs = generation === "underscore" ? "output/20240101-000000/reports" : "logs";
+    fs.mkdirSync(logs, { recursive: true });
+    fs.writeFileSync(path.join(logs, "indexing-engine.log"), `indexed with ${process.env.GRAPHRAG_API_KEY}`);
   };
 
   const parse = () => {
@@ -134,7 +135,7 @@ module.exports = (venv) => {
     }
     if (positional.length > (generation === "query" ? 0 : 1)) usage("Got unexpected extra argument");
     const data = given["--data"];
-    if (generation === "positional" && data !== undefined && !fs.existsSync(data)) {
+    if (generation !== "underscore" && data !== undefined && !fs.existsSync(data)) {
       usage(`Invalid value for '--data' / '-d': path '${data}' does not exist.`);
     }
     return given["--method"] ?? "global";
@@ -169,10 +170,13 @@ module.exports = (venv) => {
       state.behaviours = later;
       save();
     }
-    const error = (name, what) =>
-      log(
-        `2026-01-01 10:00:00.0001 - ERROR - graphrag.query.structured_search - ${name}\nTraceback (most recent call last):\n${what}`,
-      );
+    // Where the log goes: a file, standard error, or standard output as well.
+    const error = (name, what) => {
+      const text = `2026-01-01 10:00:00.0001 - ERROR - graphrag.query.structured_search - ${name}\nTraceback (most recent call last):\n${what}\n`;
+      if (release === "2.3.0" || release === "0.3.6") err(text);
+      else if (release === "2.5.0") out(text);
+      else log(text);
+    };
     log("2026-01-01 10:00:00.0000 - INFO - graphrag.cli - asked");
     if (TRACEBACKS[behaviour] !== undefined) traceback(TRACEBACKS[behaviour]);
     if (behaviour === "killed") process.kill(process.pid, "SIGKILL");
@@ -197,7 +201,11 @@ module.exports = (venv) => {
     query: "--method --query --community-level",
     positional: "query --method",
   };
-  if (rest.includes("--help") && !rest.includes("--")) out(`Usage:\n ${helps[generation]}\n`);
+  if (program === "graphrag" && command === "--version") {
+    if (!state.tellsVersion) usage("No such option: --version");
+    out(`graphrag, version ${release}\n`);
+  } else if (state.mute && (command === "--version" || rest.includes("--help"))) process.exit(1);
+  else if (rest.includes("--help") && !rest.includes("--")) out(`Usage:\n ${helps[generation]}\n`);
   else if (command === "init") init();
   else if (command === "index") index();
   else if (command === "query") query();
