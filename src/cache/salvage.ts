@@ -23,12 +23,10 @@ export async function* salvage(databases: readonly string[]): AsyncGenerator<Sal
   for (const path of databases) {
     const database = await RawDatabase.open(path);
     try {
+      // Damage can turn one possible page size into another. A wrong one finds less than the right one, but hardly ever nothing: so what it
+      // found says little, and where nothing is stated all are tried (some seconds for every hundred megabytes).
       const stated = await database.statedPageSize();
-      // Damage can turn one possible page size into another, so a stated one is not the only one that is tried.
-      const likely = new Set([stated ?? OUR_PAGE_SIZE, OUR_PAGE_SIZE]);
-      const before = objects.size + rows.size;
-      for (const pageSize of [...likely, ...PAGE_SIZES.filter((size) => !likely.has(size))]) {
-        if (!likely.has(pageSize) && objects.size + rows.size > before) break;
+      for (const pageSize of stated === null ? PAGE_SIZES : new Set([stated, OUR_PAGE_SIZE])) {
         for await (const { key, values } of database.entries(pageSize)) {
           if (!isDigest(key) || objects.has(key)) continue;
           for await (const value of values()) {
