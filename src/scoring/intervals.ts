@@ -80,17 +80,33 @@ export function intervalRows(
   settings: BootstrapSettings,
   engine: "ladder" | "seed",
 ): IntervalRow[] {
-  return views.flatMap((view) => viewIntervals(view, measures, settings, engine));
+  const memo: ResampleMemo = [];
+  return views.flatMap((view) => viewIntervals(view, measures, settings, engine, memo));
 }
 
-/** The rows of one view; for callers that want to do something else between views. */
+/** What was resampled before: views that hold the same numbers (nothing absent, nothing failed) need not be drawn again. */
+export type ResampleMemo = { readonly columns: readonly Float64Array[]; readonly sums: readonly Float64Array[] }[];
+
+function resampledOnce(columns: readonly Float64Array[], n: number, settings: BootstrapSettings, memo: ResampleMemo) {
+  const same = (a: Float64Array, b: Float64Array | undefined) => a.length === b?.length && a.every((value, i) => value === b[i]);
+  const known = memo.find(
+    (one) => one.columns.length === columns.length && columns.every((column, i) => same(column, one.columns[i])),
+  );
+  if (known !== undefined) return known.sums;
+  const sums = resampledSums(columns, n, settings);
+  memo.push({ columns, sums });
+  return sums;
+}
+
+/** The rows of one view; for callers that want to do something else between views. They share a `memo`, which starts empty. */
 export function viewIntervals(
   view: View,
   measures: readonly Measure[],
   settings: BootstrapSettings,
   engine: "ladder" | "seed",
+  memo: ResampleMemo = [],
 ): IntervalRow[] {
-  const bounds = resampler(view.rows, measures, settings);
+  const bounds = resampler(view.rows, measures, settings, memo);
   const original = engine === "seed" && settings.level === 0.95;
   const members = ORIGINAL_VIEWS.has(view.name)
     ? memberRows(view, original ? seedMembers(view, settings) : bounds.members())
@@ -115,7 +131,7 @@ type Member = `${"micro" | "macro"}.${RatioName}`;
 type Members = ReadonlyMap<Member, Bounds & { readonly value: number }>;
 
 /** Resamples the cases of a view once, for all of its figures. */
-function resampler(rows: readonly ViewRow[], measures: readonly Measure[], settings: BootstrapSettings) {
+function resampler(rows: readonly ViewRow[], measures: readonly Measure[], settings: BootstrapSettings, memo: ResampleMemo) {
   const { level } = settings;
   const n = rows.length;
   const column = (of: (row: ViewRow) => number) => Float64Array.from(rows, of);
@@ -129,7 +145,7 @@ function resampler(rows: readonly ViewRow[], measures: readonly Measure[], setti
       .filter((measure) => measure.pooled === undefined)
       .map(({ name }) => [`measure ${name}`, column((row) => row.scores.measures[name] ?? 0)] as const),
   ]);
-  const all = resampledSums([...columns.values()], n, settings);
+  const all = resampledOnce([...columns.values()], n, settings, memo);
   const sums = new Map([...columns.keys()].map((name, index) => [name, all[index] ?? new Float64Array()]));
   const empty = new Float64Array();
   const mean = (name: string): Bounds => boundsOfMean(columns.get(name) ?? empty, sums.get(name) ?? empty, level);

@@ -22,16 +22,19 @@ export function resampledSums(
   if (n === 0) return sums;
   const draw = randomStream(seed, STREAM);
   const weights = new Float64Array(n);
+  // Columns of nothing but zeros (differences where nothing differs) have sums of nothing but zeros.
+  const filled = columns.flatMap((column, index) => {
+    const into = sums[index];
+    return into === undefined || column.every((value) => value === 0) ? [] : [{ column, into }];
+  });
+  if (filled.length === 0) return sums;
   for (let sample = 0; sample < samples; sample++) {
     weights.fill(0);
     for (let i = 0; i < n; i++) {
       const drawn = draw.below(n);
       weights[drawn] = (weights[drawn] ?? 0) + 1;
     }
-    for (const [index, column] of columns.entries()) {
-      const into = sums[index];
-      if (into !== undefined) into[sample] = weightedSum(column, weights);
-    }
+    for (const { column, into } of filled) into[sample] = weightedSum(column, weights);
   }
   return sums;
 }

@@ -75,8 +75,15 @@ function strataOf({ strata, best_grade }: ScoreableCase): Record<string, string>
  */
 function readingOf(answer: Answer | null): Reading | null {
   if (answer === null || !FINAL_STATUSES.has(answer.status)) return null;
-  return parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  const known = readings.get(answer);
+  if (known !== undefined) return known;
+  const reading = parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  readings.set(answer, reading);
+  return reading;
 }
+
+/** The same answer is scored by several rule sets, and they all read it alike. */
+const readings = new WeakMap<Answer, Reading>();
 
 function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {
   const { corpus, measures, rules } = settings;

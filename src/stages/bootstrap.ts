@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
 import { wholeStage } from "../engine/contract.js";
 import type { IntervalRow } from "../scoring/contract.js";
-import { DEFAULT_BOOTSTRAP, viewIntervals } from "../scoring/intervals.js";
+import { DEFAULT_BOOTSTRAP, type ResampleMemo, viewIntervals } from "../scoring/intervals.js";
 import { viewsOf } from "../scoring/views.js";
 import { measuresOf } from "./measures.js";
 import { loadScores } from "./scored-input.js";
@@ -42,11 +42,12 @@ export const bootstrapStage = wholeStage<z.infer<typeof configSchema>>({
     const { meta, cases } = await loadScores(scores, tools);
     const measures = measuresOf(meta.measures);
     const rows: IntervalRow[] = [];
+    const memo: ResampleMemo = [];
     for (const view of viewsOf(cases, meta)) {
       // Ten thousand cases keep the processor busy for a while: between views an interruption must get through.
       await setImmediate();
       signal.throwIfAborted();
-      rows.push(...viewIntervals(view, measures, config, meta.rules.engine));
+      rows.push(...viewIntervals(view, measures, config, meta.rules.engine, memo));
     }
     return {
       ok: true,
