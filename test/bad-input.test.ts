@@ -142,7 +142,7 @@ describe("the command line", () => {
     [["cache", "verfy"], 'unknown action "verfy": stats, verify, gc or rm'],
     [["cache", "stats"], "there is no cache in"],
     [["cache", "stats", "--cache", "redis://localhost"], "redis://... is not supported"],
-    [["score", "x"], "which data set? give it with --dataset FILE"],
+    [["score", "x"], 'no run "x"'],
     [["score", "x", "--dataset", "absent.json"], "absent.json can't be read: there is no such file"],
     [["status", "no-such-run"], 'no run "no-such-run"'],
     [["dag", "pipelines/ok.yaml", "--format", "svg"], "choose text, mermaid or dot"],
@@ -212,8 +212,8 @@ describe("data sets and answers with bad records", () => {
     const [summary] = Object.values(run.summary);
     expect(summary.n).toBe(2);
     expect(summary.measures.R.value).toBe(0.5);
-    expect(run.stderr).toMatch(/dataset\.jsonl: record 2 is left out: it is not valid JSON/);
-    expect(run.stderr).toMatch(/dataset\.jsonl: record 4 is left out: \S+/);
+    expect(run.stderr).toMatch(/dataset\.jsonl: record 2 \(line 2\) is left out: it is not valid JSON/);
+    expect(run.stderr).toMatch(/dataset\.jsonl: record 4 \(line 4\) is left out: \S+/);
     expect(run.stderr).toMatch(/record 2 \(line 2\): /);
     expect(run.stderr).toMatch(/record 3 \(line 3\): /);
     const report = folder.read(run.reports.find((path) => path.endsWith("report.md")) ?? "");
@@ -232,8 +232,8 @@ describe("data sets and answers with bad records", () => {
   test("bench score says the same of the same files", async () => {
     const done = await folder.bench(["score", "pipelines/answers.jsonl", "--dataset", "pipelines/dataset.jsonl", "--json"]);
     expect(done.exit).toBe(0);
-    expect(done.stderr).toMatch(/dataset\.jsonl: record 2: it is not valid JSON/);
-    expect(done.stderr).toMatch(/dataset\.jsonl: record 4: /);
+    expect(done.stderr).toMatch(/dataset\.jsonl: record 2 \(line 2\): it is not valid JSON/);
+    expect(done.stderr).toMatch(/dataset\.jsonl: record 4 \(line 4\): `\S+/);
     expect(done.stderr).toMatch(/answers\.jsonl: record 2 \(line 2\): /);
     expect(done.stderr).toMatch(/answers\.jsonl: record 3 \(line 3\): /);
     const { summary } = JSON.parse(done.stdout);

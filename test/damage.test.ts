@@ -245,6 +245,7 @@ describe("what was met is said", () => {
     try {
       const removed = await copy.bench(["cache", "rm", "o/r#3"]);
       expect(removed.exit).toBe(0);
+      expect(removed.stdout).toMatch(/^\d+ units and \d+ stage summar(y|ies) removed;/);
       expect((await copy.bench(["cache", "verify"])).stdout).toContain("all intact");
       const run = await copy.run([FILE]);
       expect(run.counts.queries).toBe(2);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readAnswers, writeAnswers } from "./file.js";
+import { answersFileStem, readAnswers, writeAnswers } from "./file.js";
 import { ANSWER_STATUSES, type Answer, answerSchema } from "./schema.js";
 
 const options = { file: "answers.jsonl" };
@@ -80,6 +80,48 @@ describe("JSON Lines", () => {
     );
     expect(answers.map((answer) => answer.response)).toEqual(["3", "2", "4"]);
     expect(notes[0]).toMatch(/1 answer was given again/);
+  });
+
+  test("a late failure takes no answer away, whatever the order of the tries", () => {
+    const tries = ['{"id": "a", "status": "failed"}', '{"id": "a", "response": "got it"}', '{"id": "a", "status": "timed_out"}'];
+    for (const lines of [tries, [...tries].reverse()]) {
+      expect(readAnswers(lines.join("\n"), options).answers).toMatchObject([{ status: "completed", response: "got it" }]);
+    }
+  });
+
+  test("what is wrong is said in plain words", () => {
+    const wrong = [
+      '{"id": "a"}',
+      '{"id": "", "response": "x"}',
+      '{"response": "x"}',
+      '{"id": "a", "response": 5}',
+      '{"id": "a", "response": "x", "repeat": -1}',
+      '{"id": "a", "response": "x", "usage": {"input_tokens": "many"}}',
+      '{"id": true, "response": "x"}',
+      "7",
+    ];
+    expect(readAnswers(wrong.join("\n"), options).bad.map(({ what }) => what)).toEqual([
+      "`response` is missing: an answer needs `id` and `response`",
+      expect.stringMatching(/^`id` is empty: give/),
+      expect.stringMatching(/^`id` is missing: give/),
+      "`response` must be text, and is a number",
+      "`repeat` must be at least 0, and is the number -1",
+      '`usage.input_tokens` must be a number, and is the text "many"',
+      expect.stringMatching(/^`id` must be text such as .*, and is a boolean$/),
+      "a record must be a JSON object, and this is a number",
+    ]);
+  });
+
+  test("answers that name no backend may be called by their file", () => {
+    expect(
+      readAnswers('{"id": "a", "response": ""}\n{"id": "b", "backend": "x", "response": ""}', { ...options, unnamed: "f" }),
+    ).toMatchObject({
+      answers: [{ backend: "f" }, { backend: "x" }],
+    });
+    const stems = ["answers.jsonl", "../runs/my search.v2.jsonl", "C:\\data\\a.b.json", ".hidden", "plain", "dir/"].map(
+      answersFileStem,
+    );
+    expect(stems).toEqual(["answers", "my search.v2", "a.b", ".hidden", "plain", "unnamed"]);
   });
 
   test("answers without a case are kept and counted", () => {

@@ -1,13 +1,17 @@
 /**
- * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, or a report (ours or the original's).
+ * Answers files: JSON Lines as the agreement has them, a JSON array of the same records, a report (ours or the original's), LocAgent's
+ * output (`locagent.ts`), or a TREC run (`foreign.ts`).
  *
  * One bad line never costs the good ones: it is reported by record and line. The original's names are accepted (`issue_number`,
  * `raw_response`, `status: ok | error | dry_run`). What a report can't give is said in the notes rather than guessed: the original
  * sorts and lower-cases its predictions, so without raw responses neither rank nor spelling can be rebuilt from it.
  */
-import type * as z from "zod";
+import { elementLines } from "../base/json-lines.js";
 import { nearest } from "../base/nearest.js";
-import { ANSWER_STATUSES, type Answer, type AnswerStatus, answerSchema } from "./schema.js";
+import { firstProblem, type RecordPlace } from "../base/plain-words.js";
+import { trecAnswers } from "./foreign.js";
+import { locAgentRecords } from "./locagent.js";
+import { ANSWER_STATUSES, type Answer, type AnswerStatus, answerSchema, FINAL_STATUSES } from "./schema.js";
 
 export interface ReadAnswersOptions {
   /** Shown in messages; not opened. */
@@ -16,12 +20,18 @@ export interface ReadAnswersOptions {
   readonly caseIds?: ReadonlySet<string> | readonly string[];
   /** `owner/repo` for records that give a bare issue number. */
   readonly project?: string;
+  /** The backend of records that name none; default `unnamed`. */
+  readonly unnamed?: string;
 }
 
-interface BadAnswer {
-  /** 1-based among the records (blank lines don't count). */
-  readonly record: number;
-  /** 1-based line of the file where the record starts. */
+/** What answers are called that name no backend: their file's name without folder and ending. */
+export function answersFileStem(path: string): string {
+  const name = path.split(/[\\/]/).at(-1) ?? "";
+  return name.replace(/(?!^)\.[^.]{0,20}$/, "").trim() || "unnamed";
+}
+
+/** Blank lines are no records; the line is where the record starts. */
+interface BadAnswer extends RecordPlace {
   readonly line: number;
   readonly what: string;
 }
@@ -41,20 +51,23 @@ interface Row {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Reads every record that can be read. Of two with the same (id, backend, repeat) the later counts, at the earlier's place. */
+/**
+ * Reads every record that can be read. Of two with the same (id, backend, repeat) the later counts, at the earlier's place; but a late failure
+ * takes no answer away: a file that grows over several tries may have either order.
+ */
 export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnswers {
   const bad: BadAnswer[] = [];
   const notes: string[] = [];
   const known = new Set(options.caseIds ?? []);
   const numbered = idsByNumber(known);
-  const source = readRows(text.replace(/^\ufeff/, ""), bad);
+  const source = readRows(text.replace(/^\ufeff/, ""), bad, (note) => notes.push(`${options.file}: ${note}.`));
   const project = source.report === null ? (options.project ?? null) : (projectOf(source.report) ?? options.project ?? null);
   const byKey = new Map<string, Answer>();
   let replaced = 0;
   let unusable = 0;
   for (const row of source.rows) {
     if (!isMembers(row.value)) {
-      bad.push({ record: row.record, line: row.line, what: `a record must be a JSON object, this is ${nameOf(row.value)}` });
+      bad.push({ record: row.record, line: row.line, what: `a record must be a JSON object, and this is ${nameOf(row.value)}` });
       continue;
     }
     if (source.report !== null && !hasResponse(row.value)) {
@@ -62,14 +75,17 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
       continue;
     }
     if (source.report !== null && (row.value.answer_status ?? row.value.status) === "unasked") continue;
-    const read = readRecord(row.value, project, numbered);
-    if (typeof read === "string") {
-      bad.push({ record: row.record, line: row.line, what: read });
-      continue;
+    for (const record of locAgentRecords(row.value) ?? [row.value]) {
+      const read = readRecord(record, { project, numbered, unnamed: options.unnamed });
+      if (typeof read === "string") {
+        bad.push({ record: row.record, line: row.line, what: read });
+        continue;
+      }
+      const key = JSON.stringify([read.id, read.backend, read.repeat]);
+      const before = byKey.get(key);
+      if (before !== undefined) replaced++;
+      if (before === undefined || FINAL_STATUSES.has(read.status) || !FINAL_STATUSES.has(before.status)) byKey.set(key, read);
     }
-    const key = JSON.stringify([read.id, read.backend, read.repeat]);
-    if (byKey.has(key)) replaced++;
-    byKey.set(key, read);
   }
   const answers = [...byKey.values()];
   if (unusable > 0) {
@@ -81,7 +97,7 @@ export function readAnswers(text: string, options: ReadAnswersOptions): ReadAnsw
   }
   if (replaced > 0) {
     notes.push(
-      `${options.file}: ${plural(replaced, "answer was", "answers were")} given again (same id, backend, repeat); the later one counts.`,
+      `${options.file}: ${plural(replaced, "answer was", "answers were")} given again (same id, backend, repeat); the later final one counts.`,
     );
   }
   if (known.size > 0) {
@@ -118,7 +134,17 @@ export function writeAnswers(answers: Iterable<Answer>): string {
   return text;
 }
 
-function readRows(text: string, bad: BadAnswer[]): { rows: Row[]; report: Members | null } {
+function readRows(text: string, bad: BadAnswer[], note: (text: string) => void): { rows: Row[]; report: Members | null } {
+  const trec = trecAnswers(text);
+  if (trec !== null) {
+    for (const one of trec.notes) note(one);
+    bad.push(...trec.bad.map(({ line, what }) => ({ record: line, line, what })));
+    return { rows: trec.rows.map((row, index) => ({ record: index + 1, ...row })), report: null };
+  }
+  return jsonRows(text, bad);
+}
+
+function jsonRows(text: string, bad: BadAnswer[]): { rows: Row[]; report: Members | null } {
   const first = /\S/.exec(text)?.[0];
   if (first === "[" || first === "{") {
     const whole = parse(text);
@@ -167,38 +193,6 @@ function parse(text: string): { ok: true; value: unknown } | { ok: false; error:
   }
 }
 
-/** Lines on which the elements of the first array at or after `from` start; the text is valid JSON. */
-function elementLines(text: string, from = 0): number[] {
-  const lines: number[] = [];
-  let line = 1;
-  for (let at = 0; at < from; at++) if (text.charCodeAt(at) === 10) line++;
-  let depth = 0;
-  let fresh = false;
-  for (let at = text.indexOf("[", from), started = -1; at >= 0 && at < text.length; at++) {
-    if (started < 0) {
-      for (let before = from; before < at; before++) if (text.charCodeAt(before) === 10) line++;
-      started = at;
-    }
-    const char = text.charAt(at);
-    if (char === "\n") line++;
-    if (/\s/.test(char)) continue;
-    if (fresh && depth === 1 && char !== "]") {
-      lines.push(line);
-      fresh = false;
-    }
-    if (char === '"') {
-      for (at++; at < text.length && text.charAt(at) !== '"'; at++) if (text.charAt(at) === "\\") at++;
-    } else if (char === "[" || char === "{") {
-      depth++;
-      if (depth === 1) fresh = true;
-    } else if (char === "]" || char === "}") {
-      depth--;
-      if (depth === 0) break;
-    } else if (char === "," && depth === 1) fresh = true;
-  }
-  return lines;
-}
-
 const STATUS_NAMES = new Map<string, AnswerStatus>([
   ["ok", "completed"],
   ["success", "completed"],
@@ -207,8 +201,15 @@ const STATUS_NAMES = new Map<string, AnswerStatus>([
   ["timeout", "timed_out"],
 ]);
 
+/** What a record may leave to its file and data set. */
+interface Around {
+  readonly project: string | null;
+  readonly numbered: Numbered;
+  readonly unnamed: string | undefined;
+}
+
 /** One record as an answer, or what is wrong with it. */
-function readRecord(record: Members, project: string | null, numbered: Numbered): Answer | string {
+function readRecord(record: Members, { project, numbered, unnamed }: Around): Answer | string {
   const id = idOf(record, project, numbered);
   if (typeof id !== "string") return id.what;
   const finish = text(record.finish_reason);
@@ -216,10 +217,9 @@ function readRecord(record: Members, project: string | null, numbered: Numbered)
   const status = statusOf(record.answer_status ?? record.status, finish);
   if (typeof status !== "string") return status.what;
   const response = responseOf(record);
-  if (response === null) {
-    if (status === "completed" || status === "truncated") return "`response` is missing: an answer needs `id` and `response`";
-  }
+  if (response === null && (status === "completed" || status === "truncated")) return responseProblem(record);
   const candidate: Record<string, unknown> = { id, status, response: response ?? "" };
+  if (unnamed !== undefined) candidate.backend = unnamed;
   if (finish !== null) candidate.finish_reason = finish;
   for (const name of ["backend", "repeat", "error", "usage", "seconds", "details"]) {
     const value = record[name];
@@ -232,11 +232,7 @@ function readRecord(record: Members, project: string | null, numbered: Numbered)
   const prompt = text(record.prompt) ?? text(record.query);
   if (prompt !== null) candidate.prompt = prompt;
   const parsed = answerSchema.safeParse(candidate);
-  return parsed.success ? parsed.data : describe(parsed.error);
-}
-
-function describe(error: z.ZodError): string {
-  return error.issues.map((issue) => `\`${issue.path.join(".")}\`: ${issue.message}`).join("; ");
+  return parsed.success ? parsed.data : firstProblem(parsed.error, candidate);
 }
 
 /** `owner/repo#12` in lower case; any other id as given. */
@@ -264,10 +260,14 @@ function idOf(record: Members, project: string | null, numbered: Numbered): stri
   const given = record.id ?? record.instance_id;
   if (typeof given === "string" && given.trim() !== "" && !/^#?\d+$/.test(given.trim())) return normaliseCaseId(given);
   if (given !== undefined && given !== null && typeof given !== "string" && typeof given !== "number") {
-    return { what: `\`id\` must be a text such as "owner/repo#12", this is ${nameOf(given)}` };
+    return { what: `\`id\` must be text such as "owner/repo#12", and is ${nameOf(given)}` };
   }
   const number = numberOf(given) ?? numberOf(record.issue_number) ?? numberOf(record.number);
-  if (number === null) return { what: '`id` is missing: give "owner/repo#12", or `issue_number` and `project`' };
+  if (number === null) {
+    return {
+      what: `\`id\` is ${given === undefined ? "missing" : "empty"}: give "owner/repo#12", or \`issue_number\` and \`project\``,
+    };
+  }
   const own = projectOf(record) ?? project;
   if (own !== null) return normaliseCaseId(`${own}#${number}`);
   const ends = numbered.get(number) ?? [];
@@ -322,6 +322,12 @@ function responseOf(record: Members): string | null {
     if (value !== undefined && value !== null && typeof value === "object") return JSON.stringify(value);
   }
   return null;
+}
+
+function responseProblem({ response, raw_response }: Members): string {
+  const given = response ?? raw_response ?? undefined;
+  if (given === undefined) return "`response` is missing: an answer needs `id` and `response`";
+  return `\`response\` must be text, and is ${nameOf(given)}`;
 }
 
 function hasResponse(record: Members): boolean {

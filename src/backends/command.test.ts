@@ -363,7 +363,7 @@ describe("options and identity", () => {
 
   test("the content of the files that it names is part of the key", async () => {
     const fingerprint = (options: Record<string, unknown>) =>
-      command.fingerprint?.(command.options.parse(options), { baseFolder: folder, env: {}, sleep: async () => {} });
+      command.fingerprint?.(command.options.parse(options), { baseFolder: folder });
     writeFileSync(join(folder, "a.py"), "one");
     writeFileSync(join(folder, "model.bin"), "weights");
     const options = { run: ["python3", "./a.py", "./not-there"], files: ["model.bin"] };

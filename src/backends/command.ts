@@ -4,30 +4,32 @@
  * No shell ever reads the arguments: issue texts are written by strangers. The program sees only the few environment variables that it
  * needs, and its failures (exit code, signal, time-out, silence) become statuses, never answers.
  */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import * as z from "zod";
-import { visible } from "../base/diagnostics.js";
 import type { Json } from "../base/json.js";
+import { writtenText } from "../base/written-text.js";
 import { readOutput } from "./command-output.js";
 import {
   type BackendEnvironment,
   type BackendKind,
   type CaseField,
+  type Finding,
   type Question,
   type RawAnswer,
+  type Surroundings,
   UnusableConfiguration,
 } from "./contract.js";
+import { digestOfFile } from "./file-digest.js";
+import { findProgram } from "./find-program.js";
 import { type ProcessEnd, runProcess } from "./process.js";
 import { redactor } from "./redact.js";
 import { fillTemplate, misspeltPlaceholder, type Placeholder, placeholdersOf } from "./template.js";
+import { lastLines, notStarted, passedOn, SHORT_OF_RESOURCES } from "./tool-process.js";
 
 const runSchema = z
-  .array(z.string(), {
+  .array(writtenText, {
     error: 'must be a list, such as ["my-search", "--top", "15"]: the program and its arguments, which no shell will split',
   })
   .min(1, "names no program: give the program and its arguments")
@@ -63,7 +65,7 @@ const options = z.strictObject({
     .default([])
     .describe("Names of environment variables to pass on, beside PATH, HOME, LANG and TMPDIR."),
   files: z.array(z.string().min(1)).default([]).describe("Files that shape the answers: their content is part of the key."),
-  version: z.string().optional().describe("Version of the program: part of the key."),
+  version: writtenText.optional().describe("Version of the program: part of the key."),
   identity: z
     .unknown()
     .optional()
@@ -78,11 +80,7 @@ const options = z.strictObject({
 });
 type Options = z.infer<typeof options>;
 
-/** Without them hardly any program starts; on other systems than POSIX they have other names. */
-const PASSED_ON = ["PATH", "HOME", "LANG", "TMPDIR", "SystemRoot", "PATHEXT", "USERPROFILE", "TEMP", "TMP"];
 const SHOWN_STDERR = 2000;
-/** Reasons for not starting that pass by themselves. */
-const SHORT_OF_RESOURCES = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ETXTBSY"]);
 
 const FIELDS: Partial<Record<Placeholder, CaseField>> = { title: "title", repo: "repository", base_commit: "base_commit" };
 
@@ -134,6 +132,7 @@ export const command: BackendKind<Options> = {
   prompt: ({ prompt }) => prompt,
   concurrency: ({ concurrency }) => concurrency,
   timeout: ({ timeout }) => timeout,
+  doctor: (config, environment) => look(config, environment),
   open: async (config, environment) => ({
     ask: (question, signal) => ask(config, environment, question, signal),
     close: async () => {},
@@ -237,41 +236,35 @@ function failure(
   return { status, response: "", error, details, ...(retry === undefined ? {} : { retry }) };
 }
 
-function notStarted(code: string, message: string, program: string): string {
-  switch (code) {
-    case "ENOENT":
-      return `\`${program}\` was not found: install it, or give its path (./ is the pipeline file's folder)`;
-    case "EACCES":
-      return `\`${program}\` may not be run: make it executable (chmod +x), or name its interpreter first`;
-    case "E2BIG":
-      return `\`${program}\` was given arguments longer than the system allows: take the query from stdin or {query_file} instead of {query}`;
-    case "ERR_INVALID_ARG_VALUE":
-      return `\`${program}\` can't be given an argument with a NUL character: take the query from stdin or {query_file} instead of {query}`;
-    default:
-      return `\`${program}\` could not be started: ${message}`;
+async function look({ run, env, cwd }: Options, environment: Surroundings): Promise<readonly Finding[]> {
+  const [program = ""] = run;
+  const { baseFolder } = environment;
+  const findings: Finding[] = [];
+  // A program inside the source tree is there when a question is asked.
+  if (!program.includes("{")) {
+    const path = await findProgram(program, environment.env, baseFolder);
+    findings.push(
+      path === null
+        ? {
+            check: "installed",
+            status: "problem",
+            found: notStarted("ENOENT", "", program),
+            fix: "install it, or correct `run:`",
+          }
+        : { check: "installed", status: "ok", found: path },
+    );
   }
-}
-
-/** `: last lines of the error output`, safe to print, or nothing. */
-function lastLines(errorOutput: string): string {
-  const lines = errorOutput.split(/[\r\n]+/).filter((line) => line.trim() !== "");
-  const shown = visible(lines.slice(-3).join(" | ")).slice(-400);
-  return shown === "" ? "" : `: ${shown}`;
-}
-
-function passedOn(env: Readonly<Record<string, string | undefined>>, also: readonly string[]): Record<string, string> {
-  const passed: Record<string, string> = {};
-  for (const name of [...PASSED_ON, ...also]) {
-    const value = env[name];
-    if (value !== undefined) passed[name] = value;
+  const unset = env.filter((name) => environment.env[name] === undefined);
+  if (unset.length > 0) {
+    findings.push({
+      check: "environment",
+      status: "warning",
+      found: `${unset.join(", ")}: named in \`env:\` and not set`,
+      fix: "set it",
+    });
   }
-  return passed;
-}
-
-/** null where there is no such file. */
-async function digestOfFile(path: string): Promise<string | null> {
-  if ((await stat(path).catch(() => undefined))?.isFile() !== true) return null;
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  return hash.digest("hex");
+  if (cwd !== undefined && (await stat(resolve(baseFolder, cwd)).catch(() => undefined))?.isDirectory() !== true) {
+    findings.push({ check: "folder", status: "problem", found: `the working folder ${cwd} does not exist`, fix: "check `cwd:`" });
+  }
+  return findings;
 }

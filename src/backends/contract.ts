@@ -7,6 +7,7 @@
  */
 import type * as z from "zod";
 import type { Answer, AnswerStatus } from "../answers/schema.js";
+import type { Finding } from "../base/finding.js";
 import type { Json } from "../base/json.js";
 import type { Corpus } from "../corpus/contract.js";
 import type { Case, Link, Target } from "../dataset/schema.js";
@@ -25,6 +26,8 @@ export interface CaseTruth extends Pick<Case, "id" | "repository"> {
   readonly targets: readonly Pick<Target, "path">[];
   readonly links: readonly Pick<Link, "repository" | "number">[];
 }
+
+export type { Finding } from "../base/finding.js";
 
 /** Thrown by `fingerprint` and `open` for what a person can mend: its message is shown, without a stack trace. */
 export class UnusableConfiguration extends Error {}
@@ -78,6 +81,10 @@ export interface BackendKind<C = unknown> {
   readonly timeout?: (options: C) => number | null;
   readonly open: (options: C, environment: BackendEnvironment) => Promise<Backend>;
   /**
+   * What readers of a report must know of an answer (its query was cut), or null; the report counts the answers that have the same note.
+   */
+  readonly noteOf?: (answer: Pick<Answer, "status" | "details">) => string | null;
+  /**
    * What `bench doctor` says about it: is it installed, which version, is the index there and of which commit, is a key set, does a
    * probe answer. Sends nothing that costs money. Throws for nothing but bugs: what is missing is a finding.
    */
@@ -121,18 +128,6 @@ export interface DoctorEnvironment extends Surroundings {
   readonly cacheFolder: (name: string) => string;
   /** No network: say that the probe was left out. */
   readonly offline: boolean;
-}
-
-/** One thing that was looked at. */
-export interface Finding {
-  /** One or two words: `installed`, `version`, `index`, `key`, `probe`. */
-  readonly check: string;
-  /** `problem`: questions would fail. `warning`: they would not, but a person should know. */
-  readonly status: "ok" | "warning" | "problem";
-  /** What was found, in a sentence; never a key's value. */
-  readonly found: string;
-  /** How to mend it, where there is something to mend. */
-  readonly fix?: string;
 }
 
 /** A person, or a pipe in their place. */

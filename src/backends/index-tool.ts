@@ -8,7 +8,7 @@
 import type * as z from "zod";
 import type { Digest, Json } from "../base/json.js";
 import type { Corpus } from "../corpus/contract.js";
-import type { BackendEnvironment } from "./contract.js";
+import type { BackendEnvironment, DoctorEnvironment, Finding } from "./contract.js";
 
 export interface IndexTool<C = unknown> {
   /** The kind of the backend that searches the index: `graphrag`, `colgrep`. */
@@ -38,6 +38,8 @@ export interface IndexTool<C = unknown> {
   readonly concurrency: (options: C) => number;
   /** Seconds after which an attempt is given up; null = none. The stage's `timeout` wins. */
   readonly timeout: (options: C) => number | null;
+  /** What `bench doctor` says before an index is built; see `BackendKind.doctor`. */
+  readonly doctor?: (options: C, environment: DoctorEnvironment) => Promise<readonly Finding[]>;
   /**
    * One attempt. Never throws for what the tool does; stops soon when the signal aborts. What the corpus throws (a damaged cache entry)
    * goes through to the engine.

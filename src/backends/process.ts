@@ -66,8 +66,7 @@ export async function runProcess(request: ProcessRequest, sleep: Sleep, signal: 
   if (startError !== undefined || pid === undefined || stdin === null || stdout === null || stderr === null) {
     return notStarted(startError);
   }
-  liveGroups.add(pid);
-  endGroupsAtExit();
+  watchGroup(pid);
   child.on("error", () => {});
 
   const chunks: Buffer[] = [];
@@ -95,13 +94,8 @@ export async function runProcess(request: ProcessRequest, sleep: Sleep, signal: 
 
   const type = await Promise.race([exited, overflow.promise, stopped.promise]);
   signal.removeEventListener("abort", onAbort);
-  signalGroup(pid, "SIGTERM");
-  await within(closed, GRACE_MS, sleep);
-  // Always, since a member of the group may have closed its output and ignored TERM.
-  signalGroup(pid, "SIGKILL");
-  await within(closed, LAST_WAIT_MS, sleep);
+  await endGroup(pid, closed, sleep);
   for (const stream of [stdin, stdout, stderr]) stream.destroy();
-  liveGroups.delete(pid);
   return {
     // The limit also holds for output that was still in the pipe when the process ended.
     type: type === "exited" && received > request.maxOutput ? "overflow" : type,
@@ -130,6 +124,22 @@ async function within(promise: Promise<void>, milliseconds: number, sleep: Sleep
   const timer = new AbortController();
   await Promise.race([promise, sleep(milliseconds, timer.signal).catch(() => {})]);
   timer.abort();
+}
+
+/** A group that is ended when this process exits; for children that live longer than one question. */
+export function watchGroup(pid: number): void {
+  liveGroups.add(pid);
+  endGroupsAtExit();
+}
+
+/** TERM, and KILL after a moment, to everything in the group. `closed`: when its pipes are closed. */
+export async function endGroup(pid: number, closed: Promise<void>, sleep: Sleep): Promise<void> {
+  signalGroup(pid, "SIGTERM");
+  await within(closed, GRACE_MS, sleep);
+  // Always, since a member of the group may have closed its output and ignored TERM.
+  signalGroup(pid, "SIGKILL");
+  await within(closed, LAST_WAIT_MS, sleep);
+  liveGroups.delete(pid);
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -7,8 +7,10 @@ export type LineRange = readonly [number, number];
 export interface RankedFile {
   readonly path: string;
   readonly score?: number;
-  /** Where in the file, if the backend can say. */
+  /** Where in the file, if the backend can say: a range, or its two ends (1-based, inclusive; both or neither). */
   readonly lines?: LineRange;
+  readonly start_line?: number;
+  readonly end_line?: number;
 }
 
 /**
@@ -17,12 +19,25 @@ export interface RankedFile {
  */
 export function rankedResponse(files: readonly RankedFile[]): string {
   return JSON.stringify({
-    classes: files.map(({ path, score, lines }) => ({
+    // Named one by one: the order of the members is part of the answer's bytes.
+    classes: files.map(({ path, score, lines, start_line, end_line }) => ({
       path,
-      ...(score === undefined ? {} : { score }),
-      ...(lines === undefined ? {} : { start_line: lines[0], end_line: lines[1] }),
+      score,
+      start_line: start_line ?? lines?.[0],
+      end_line: end_line ?? lines?.[1],
     })),
   });
+}
+
+/** The best (first) chunk of each file, in the order of the chunks, at most so many files. */
+export function bestChunks(chunks: readonly RankedFile[], top = Number.POSITIVE_INFINITY): RankedFile[] {
+  const best = new Map<string, RankedFile>();
+  for (const chunk of chunks) {
+    if (best.has(chunk.path)) continue;
+    if (best.size >= top) break;
+    best.set(chunk.path, chunk);
+  }
+  return [...best.values()];
 }
 
 export function completed(response: string, details?: Record<string, unknown>): RawAnswer {

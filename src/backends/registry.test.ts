@@ -42,6 +42,7 @@ describe("backendConfigSchema", () => {
 const REQUIRED: Readonly<Record<string, unknown>> = {
   command: { run: ["x"] },
   chat: { provider: "ollama", model: "m" },
+  mcp: { command: ["x"], tool: "t" },
   embedding: { provider: "ollama", model: "m" },
   hybrid: { of: [{ kind: "bm25" }, { kind: "lsa" }] },
 };

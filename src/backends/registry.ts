@@ -3,14 +3,19 @@ import * as z from "zod";
 import { nearest } from "../base/nearest.js";
 import { bm25 } from "./bm25.js";
 import { chat } from "./chat.js";
+import { colgrep } from "./colgrep.js";
 import { command } from "./command.js";
 import type { BackendKind } from "./contract.js";
 import { embedding } from "./embedding.js";
 import { empty } from "./empty.js";
 import { graphrag } from "./graphrag.js";
 import { hybrid } from "./hybrid.js";
+import { lightrag } from "./lightrag.js";
 import { lsa } from "./lsa.js";
+import { manual } from "./manual.js";
+import { mcp } from "./mcp.js";
 import { names } from "./names.js";
+import { octocode } from "./octocode.js";
 import { oracle } from "./oracle.js";
 import { popularity } from "./popularity.js";
 import { random } from "./random.js";
@@ -18,7 +23,23 @@ import { random } from "./random.js";
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds kinds of every type of options; each is checked by its own schema
 export type AnyBackendKind = BackendKind<any>;
 
-const KINDS: readonly AnyBackendKind[] = [bm25, random, popularity, names, oracle, empty, command, graphrag, lsa, embedding];
+const KINDS: readonly AnyBackendKind[] = [
+  bm25,
+  random,
+  popularity,
+  names,
+  oracle,
+  empty,
+  command,
+  colgrep,
+  octocode,
+  graphrag,
+  lightrag,
+  mcp,
+  manual,
+  lsa,
+  embedding,
+];
 
 function byKind(kinds: readonly AnyBackendKind[]): ReadonlyMap<string, AnyBackendKind> {
   return new Map(kinds.map((kind) => [kind.kind, kind]));

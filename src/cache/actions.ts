@@ -40,7 +40,7 @@ const stageRow = z.object({
   /** Object that lists [unit id, action key]; null for stages that are done as a whole. */
   trace: digest.nullable(),
   notes: json,
-  files: z.array(z.object({ root: z.enum(["run", "mined"]), name: z.string(), text: digest })),
+  files: z.array(z.object({ root: z.enum(["run", "mined"]), name: z.string(), text: digest, fill: z.boolean().optional() })),
   seconds: z.number(),
   at: z.number(),
   by: z.string(),

@@ -145,18 +145,49 @@ function digestsIn(text: string): Digest[] {
   return [...text.matchAll(/"([0-9a-f]{64})"/g)].map((match) => match[1] as Digest);
 }
 
-/** Rows whose key starts with `prefix`, or whose unit is `prefix`; removes them (their objects are gc's business). */
-export async function removeRows(cache: Cache, wanted: readonly string[]): Promise<Digest[]> {
-  const removed: Digest[] = [];
+export interface RemovedRows {
+  /** Keys of the units (and of damaged rows) that were named. */
+  readonly units: readonly Digest[];
+  /** Keys of stages as a whole: those that were named, and those that would answer for a unit that is gone. */
+  readonly stages: readonly Digest[];
+}
+
+/**
+ * Rows whose key starts with one of `wanted` (8 characters at least), or whose unit is one of them; their objects are gc's business. A stage row
+ * is a shortcut past its units: it goes too if its trace lists a removed one, and is made again from the units that are left.
+ */
+export async function removeRows(cache: Cache, wanted: readonly string[]): Promise<RemovedRows> {
+  const units = new Set<Digest>();
+  const stages = new Set<Digest>();
+  const traces = new Map<Digest, Digest>();
   for await (const { key, row } of cache.actions.scan()) {
     const unit = row?.type === "unit" ? row.unit : undefined;
-    if (wanted.some((text) => (text.length >= 8 && key.startsWith(text)) || unit === text)) removed.push(key);
+    const isNamed = wanted.some((text) => (text.length >= 8 && key.startsWith(text)) || unit === text);
+    if (isNamed) (row?.type === "stage" ? stages : units).add(key);
+    else if (row?.type === "stage" && row.trace !== null) traces.set(key, row.trace);
   }
-  await cache.touch();
-  await cache.actions.delete(removed);
-  // Stage rows would answer for the removed units: they are only shortcuts, made again from the units that are left.
-  const stages: Digest[] = [];
-  if (removed.length > 0) for await (const { key, row } of cache.actions.scan()) if (row?.type === "stage") stages.push(key);
-  await cache.actions.delete(stages);
-  return removed;
+  if (units.size > 0) for await (const key of stagesOver(cache, traces, units)) stages.add(key);
+  if (units.size + stages.size > 0) {
+    await cache.touch();
+    // What is forgotten is overwritten, not only marked as free: a repair reads every page there is, and must not find it again.
+    await cache.tables.actions.sql("PRAGMA secure_delete = ON");
+    // Stages first: a kill between the two must not leave one that answers for units that are gone.
+    await cache.actions.delete([...stages]);
+    await cache.actions.delete([...units]);
+    await cache.tables.actions.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  return { units: [...units], stages: [...stages] };
+}
+
+/** Stages whose trace lists one of the units. One whose trace is lost can't tell, and is not worth keeping. */
+async function* stagesOver(
+  cache: Cache,
+  traces: ReadonlyMap<Digest, Digest>,
+  units: ReadonlySet<Digest>,
+): AsyncGenerator<Digest> {
+  for (const [stage, trace] of traces) {
+    const bytes = (await cache.objects.getMany([trace])).get(trace);
+    const keys = bytes === undefined ? null : digestsIn(Buffer.from(bytes).toString("latin1"));
+    if (keys === null || keys.some((key) => units.has(key))) yield stage;
+  }
 }

@@ -59,6 +59,23 @@ export function decodeObject(stored: Uint8Array, digest: Digest): { ok: true; by
   return { ok: true, bytes };
 }
 
+/**
+ * Every object on disk below `folder`, wherever it lies, with its stored size in bytes; from the disk, not from the index. Also left-over
+ * temporary files.
+ */
+export async function* objectFiles(folder: string): AsyncGenerator<{ digest: Digest | null; path: string; size: number }> {
+  const shards = await readdir(folder).catch(() => []);
+  for (const shard of shards.sort()) {
+    const names = await readdir(join(folder, shard)).catch(() => []);
+    for (const name of names.sort()) {
+      const path = join(folder, shard, name);
+      const entry = await stat(path).catch(() => undefined);
+      const digest = `${shard}${name}`;
+      yield { digest: entry?.isFile() && isDigest(digest) ? digest : null, path, size: entry?.size ?? 0 };
+    }
+  }
+}
+
 export class Objects {
   readonly #table: BlobTable;
   readonly #folder: string;
@@ -179,18 +196,9 @@ export class Objects {
     for (const digest of digests) await rm(this.#path(digest), { recursive: true, force: true });
   }
 
-  /** Every object on disk, wherever it lies, with its stored size; from the disk, not from the index. Also left-over temporary files. */
-  async *files(): AsyncGenerator<{ digest: Digest | null; path: string; size: number }> {
-    const shards = await readdir(this.#folder).catch(() => []);
-    for (const shard of shards.sort()) {
-      const names = await readdir(join(this.#folder, shard)).catch(() => []);
-      for (const name of names.sort()) {
-        const path = join(this.#folder, shard, name);
-        const entry = await stat(path).catch(() => undefined);
-        const digest = `${shard}${name}`;
-        yield { digest: entry?.isFile() && isDigest(digest) ? digest : null, path, size: entry?.size ?? 0 };
-      }
-    }
+  /** Every object that is a file of its own. */
+  files(): ReturnType<typeof objectFiles> {
+    return objectFiles(this.#folder);
   }
 
   #path(digest: Digest): string {

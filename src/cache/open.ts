@@ -6,14 +6,13 @@
  * Nothing is ever deleted here, and nothing is silently a miss.
  */
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Digest } from "../base/json.js";
-import { decodeForeignRow } from "./actions.js";
 import { isAlive, processStart } from "./claims.js";
 import { CacheBroken, classify } from "./errors.js";
 import { makeFolder } from "./make-folder.js";
-import { decodeObject } from "./objects.js";
-import { BlobTable, openStore, salvageTable, TextTable } from "./tables.js";
+import { type Salvaged, salvage } from "./salvage.js";
+import { BlobTable, openStore, TextTable } from "./tables.js";
 
 export const DATABASE = "index.sqlite";
 export const FORMAT_FILE = "format.json";
@@ -28,11 +27,16 @@ export interface Tables {
 
 export interface Opening {
   readonly folder: string;
+  /** false = a damaged database is left as it lies, and opening it throws `CacheBroken`. Default true: it is repaired. */
+  readonly mend?: boolean;
   readonly now: () => number;
   readonly warn: (message: string) => void;
 }
 
-/** Opens the database of a cache folder, repairing it first where it must be. Throws `CacheUnwritable` where the folder can't be used. */
+/**
+ * Opens the database of a cache folder, repairing it first where it must be. Throws `CacheUnwritable` where the folder can't be used, and
+ * `CacheBroken` where the database can't and must not be mended; its message continues the sentence "the cache's index.sqlite ...".
+ */
 export async function openTables(opening: Opening): Promise<Tables> {
   const { folder, warn } = opening;
   try {
@@ -41,11 +45,15 @@ export async function openTables(opening: Opening): Promise<Tables> {
     throw classify(error);
   }
   const problem = await inspect(folder);
-  if (problem !== null) await repair(opening, problem);
+  const mend = opening.mend ?? true;
+  if (problem !== null) {
+    if (!mend) throw new CacheBroken(problem);
+    await repair(opening, problem);
+  }
   try {
-    return await connect(folder);
+    return await connect(folder, mend);
   } catch (error) {
-    if (!(error instanceof CacheBroken)) throw error;
+    if (!(error instanceof CacheBroken) || !mend) throw error;
     await repair(opening, error.message);
     return connect(folder).catch((again) => {
       warn(`the cache in ${folder} can't be opened even after its database was moved aside`);
@@ -92,7 +100,24 @@ async function inspect(folder: string): Promise<string | null> {
   }
 }
 
-async function connect(folder: string): Promise<Tables> {
+const COLUMNS_SQL = `SELECT tables.name, group_concat(columns.name || ' ' || columns.type || ' ' || columns.pk) AS columns
+  FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' GROUP BY tables.name`;
+const KEY_VALUE = "key VARCHAR(255) 1,value TEXT 0";
+/**
+ * Columns of each table: name, type, 1 for the primary key. The schema is a text that SQLite parses at every opening: a flipped bit in the
+ * name of a column makes a sound schema that is not ours, and its errors, or empty answers, would say nothing of damage.
+ */
+const COLUMNS = new Map([
+  ["actions", KEY_VALUE],
+  ["objects", KEY_VALUE],
+  ["memory", KEY_VALUE],
+  ["bench_meta", "name TEXT 1,value TEXT 0"],
+  ["claims", "key TEXT 1,owner TEXT 0"],
+  ["owners", "id TEXT 1,host TEXT 0,pid INTEGER 0,start TEXT 0,beat INTEGER 0"],
+]);
+
+/** `mend` false: of the files, only what SQLite itself writes when it opens a sound database may change. */
+async function connect(folder: string, mend = true): Promise<Tables> {
   const file = join(folder, DATABASE);
   const fresh = (await stat(file).catch(() => null))?.size ?? 0;
   // One connection first: it switches to WAL before the others come.
@@ -101,9 +126,14 @@ async function connect(folder: string): Promise<Tables> {
     await sql("PRAGMA journal_mode = WAL");
     await sql("PRAGMA synchronous = NORMAL");
     if (fresh > 0) {
-      const tables = (await sql("SELECT name FROM sqlite_master WHERE type = 'table'")).map(({ name }) => String(name));
-      if (!tables.includes("bench_meta") && tables.some((name) => name !== "memory")) {
+      const tables = new Map((await sql(COLUMNS_SQL)).map(({ name, columns }) => [String(name), String(columns)]));
+      if (!tables.has("bench_meta") && [...tables.keys()].some((name) => name !== "memory")) {
         throw new CacheBroken("is a database of another program");
+      }
+      for (const [name, columns] of tables) {
+        const ours = COLUMNS.get(name);
+        if (ours !== undefined && columns !== ours)
+          throw new CacheBroken(`has a table ${name} with other columns than bench makes`);
       }
     }
     await sql("CREATE TABLE IF NOT EXISTS bench_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)");
@@ -112,7 +142,7 @@ async function connect(folder: string): Promise<Tables> {
     if (version !== String(FORMAT))
       throw new CacheBroken(`was written in format ${String(version)}, this version of bench reads format ${FORMAT}`);
     const format = join(folder, FORMAT_FILE);
-    if ((await readFile(format, "utf8").catch(() => null)) !== FORMAT_TEXT) {
+    if (mend && (await readFile(format, "utf8").catch(() => null)) !== FORMAT_TEXT) {
       if ((await stat(format).catch(() => null))?.isFile() === false) await rm(format, { recursive: true });
       await writeFile(format, FORMAT_TEXT);
     }
@@ -133,7 +163,9 @@ async function connect(folder: string): Promise<Tables> {
 }
 
 /**
- * Moves the database aside and carries over what can be read. One process at a time: the others wait, look again and find a good one.
+ * Makes a new database of what the damaged one still holds, moves that aside and puts the new one in its place. One process at a time: the
+ * others wait, look again and find a good one. A kill at any moment loses nothing: the damaged database stays where it is until the new one
+ * is complete, and a complete one that did not get into its place is a source of the next repair.
  * `problem` continues the sentence "the cache's index.sqlite ...".
  */
 export async function repair(opening: Opening, problem: string, brokenFile?: number): Promise<void> {
@@ -146,31 +178,35 @@ export async function repair(opening: Opening, problem: string, brokenFile?: num
     if (brokenFile !== undefined && current !== null && current.ino !== brokenFile) return;
     if (brokenFile === undefined && current !== null && (await inspect(folder)) === null && (await opens(folder))) return;
 
+    const rebuilt = join(folder, "aside", "rebuilt.sqlite");
+    const saved = await rebuild([path, rebuilt], rebuilt);
     const stamp = new Date(opening.now())
       .toISOString()
       .replace(/[-:]/g, "")
       .replace(/\.\d+Z$/, "Z");
     const aside = join(folder, "aside", `${stamp}-${process.pid}`);
     await mkdir(aside, { recursive: true });
-    for (const suffix of ["", "-wal", "-shm"]) {
-      await rename(path + suffix, join(aside, DATABASE + suffix)).catch((error) => {
-        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw classify(error);
-      });
-    }
     await rm(join(folder, "seal.json"), { recursive: true, force: true });
-    await rm(join(folder, FORMAT_FILE), { recursive: true, force: true });
-    if (current === null) {
-      warn(`the cache's ${DATABASE} ${problem}. Starting with an empty one: answers that it held are asked again.`);
-      return;
-    }
-    const saved = await carryOver(join(aside, DATABASE), folder).catch(() => ({ objects: 0, rows: 0 }));
+    // The log goes with its database: SQLite would take it for the new one's.
+    for (const suffix of ["", "-wal", "-shm"]) await moveIfThere(path + suffix, join(aside, DATABASE + suffix));
+    await rename(rebuilt, path);
     warn(
-      `the cache's ${DATABASE} ${problem}. It was moved to ${aside}; ${saved.objects} objects and ${saved.rows} rows could be carried ` +
-        "over, whatever else it held is made again.",
+      current === null && saved.objects + saved.rows === 0
+        ? `the cache's ${DATABASE} ${problem}. Starting with an empty one: answers that it held are asked again.`
+        : `the cache's ${DATABASE} ${problem}. It was moved to ${aside}; ${saved.objects} objects and ${saved.rows} rows could be carried ` +
+            "over, whatever else it held is made again.",
     );
+  } catch (error) {
+    throw classify(error);
   } finally {
     await release();
   }
+}
+
+async function moveIfThere(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error) => {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  });
 }
 
 async function opens(folder: string): Promise<boolean> {
@@ -183,59 +219,52 @@ async function opens(folder: string): Promise<boolean> {
   }
 }
 
+/**
+ * One after the other: the last connection to close brings the write-ahead log into the database and removes it, and two that close at the
+ * same time each take the other for the last.
+ */
 export async function closeTables(tables: Tables): Promise<void> {
-  await Promise.all([tables.actions.close(), tables.objects.close(), tables.memory.close()]);
+  await tables.actions.close();
+  await tables.objects.close();
+  await tables.memory.close();
 }
 
-/** Copies what vouches for itself from a damaged database into a new one. */
-async function carryOver(damaged: string, folder: string): Promise<{ objects: number; rows: number }> {
-  const { size } = await stat(damaged);
-  if (size === 0) return { objects: 0, rows: 0 };
-  const tables = await connect(folder);
-  const saved = { objects: 0, rows: 0 };
+/**
+ * Writes what vouches for itself in the damaged databases to a new one at `target`, which may be one of them: it appears there when it is
+ * complete. Counts what it holds.
+ */
+async function rebuild(damaged: readonly string[], target: string): Promise<{ objects: number; rows: number }> {
+  const folder = join(dirname(target), "rebuilding");
+  await rm(folder, { recursive: true, force: true });
   try {
-    const old = openStore(damaged, "memory");
+    await makeFolder(folder);
+    const tables = await connect(folder);
+    const rows = new Set<Digest>();
+    let objects = 0;
     try {
-      let pending: Promise<undefined>[] = [];
-      const settle = async (force: boolean) => {
-        if (!force && pending.length < 400) return;
-        await Promise.all(pending);
-        pending = [];
+      let batch: Salvaged[] = [];
+      const store = async () => {
+        await Promise.all(batch.map((found) => set(tables, found)));
+        batch = [];
       };
-      for await (const row of salvageTable(old.sql, "objects")) {
-        const key = String(row.key) as Digest;
-        if (!(row.value instanceof Uint8Array) || !decodeObject(row.value, key).ok) continue;
-        pending.push(tables.objects.set(key, row.value));
-        saved.objects += 1;
-        await settle(false);
+      for await (const found of salvage(damaged)) {
+        if (found.type === "object") objects += 1;
+        else rows.add(found.key);
+        if (batch.push(found) >= 400) await store();
       }
-      await settle(true);
-      for await (const row of salvageTable(old.sql, "actions")) {
-        const text = textOf(row.value);
-        if (text === null || decodeForeignRow(String(row.key), text) === undefined) continue;
-        pending.push(tables.actions.set(String(row.key), text));
-        saved.rows += 1;
-        await settle(false);
-      }
-      await settle(true);
+      await store();
     } finally {
-      await old.store.close().catch(() => {});
+      await closeTables(tables);
     }
+    await rename(join(folder, DATABASE), target);
+    return { objects, rows: rows.size };
   } finally {
-    await closeTables(tables);
+    await rm(folder, { recursive: true, force: true });
   }
-  return saved;
 }
 
-function textOf(value: unknown): string | null {
-  try {
-    const parsed: unknown = JSON.parse(String(value));
-    return typeof parsed === "object" && parsed !== null && "value" in parsed && typeof parsed.value === "string"
-      ? parsed.value
-      : null;
-  } catch {
-    return null;
-  }
+function set(tables: Tables, found: Salvaged): Promise<undefined> {
+  return found.type === "object" ? tables.objects.set(found.key, found.stored) : tables.actions.set(found.key, found.stored);
 }
 
 /** A lock that only repairs take; a dead holder's lock is taken over. */

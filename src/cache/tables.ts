@@ -209,32 +209,3 @@ async function* scanTable(sql: Sql, table: string): AsyncGenerator<Record<string
     after = Number(rows.at(-1)?.row_number);
   }
 }
-
-/**
- * Every row of a damaged database that can still be read: ranges of row numbers, halved where SQLite gives up, down to single rows.
- * What it yields must be checked by the caller (digest of an object, check sum of a row): damaged bytes are among it.
- */
-export async function* salvageTable(sql: Sql, table: string): AsyncGenerator<Record<string, unknown>> {
-  let top = 0;
-  try {
-    top = Number((await sql(`SELECT max(rowid) AS top FROM ${table}`))[0]?.top ?? 0);
-  } catch {
-    // The right edge of the tree is damaged: look as far as any cache of ours may reach.
-    top = 2 ** 24;
-  }
-  const ranges: [number, number][] = [];
-  for (let start = 0; start <= top; start += 4096) ranges.unshift([start, Math.min(top, start + 4095)]);
-  let failures = 0;
-  for (let range = ranges.pop(); range !== undefined; range = ranges.pop()) {
-    const [from, to] = range;
-    try {
-      yield* await sql(`SELECT rowid AS row_number, key, value FROM ${table} WHERE rowid BETWEEN ? AND ?`, from, to);
-    } catch {
-      // Damage near the root makes every range fail: stop after so many misses instead of trying each of millions of rows.
-      failures += 1;
-      if (from === to || failures > 20_000) continue;
-      const middle = Math.floor((from + to) / 2);
-      ranges.push([middle + 1, to], [from, middle]);
-    }
-  }
-}

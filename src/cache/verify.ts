@@ -1,12 +1,12 @@
 /** `bench cache verify`: looks at every byte of a cache, and changes nothing unless asked to remove what is damaged. */
 import { readFile, rm } from "node:fs/promises";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { type Digest, isDigest } from "../base/json.js";
 import type { ActionRow } from "./actions.js";
 import type { Cache } from "./cache.js";
 import { CacheBroken } from "./errors.js";
 import { selfVerifyingFolders } from "./folders.js";
-import { decodeObject } from "./objects.js";
+import { decodeObject, objectFiles } from "./objects.js";
 import { DATABASE } from "./open.js";
 import type { Damage } from "./seal.js";
 
@@ -35,15 +35,27 @@ export async function verifyCache(cache: Cache, seen: readonly Damage[], repair:
   };
   await whereReadable(() => integrity(cache, found));
   await whereReadable(() => inlineObjects(cache, found));
-  await objectFiles(cache, found);
+  await largeObjects(cache.folder, found);
   await whereReadable(() => rows(cache, found, broken === undefined));
   await whereReadable(() => memories(cache, found));
-  await folders(cache, found);
+  await folders(cache.folder, found);
   if (broken !== undefined) {
     found.damaged.push({ what: DATABASE, where: DATABASE, problem: `can't be read to its end (${broken.message})` });
     // What is still readable is carried over into a new database.
     if (repair) await cache.recover(broken);
   }
+  return { checked: found.checked, damaged: found.damaged };
+}
+
+/**
+ * The same for a cache whose database can't be opened: that is reported as damage (`problem` continues "index.sqlite ...") and left as it
+ * lies, and what is no part of it is looked at.
+ */
+export async function verifyWithoutDatabase(folder: string, seen: readonly Damage[], problem: string): Promise<Verification> {
+  const damaged = [...seen, { what: DATABASE, where: DATABASE, problem }];
+  const found: Found = { checked: 1, damaged, present: new Set(), repair: false };
+  await largeObjects(folder, found);
+  await folders(folder, found);
   return { checked: found.checked, damaged: found.damaged };
 }
 
@@ -76,12 +88,12 @@ async function inlineObjects(cache: Cache, found: Found): Promise<void> {
   if (found.repair) await cache.tables.objects.deleteMany(bad);
 }
 
-async function objectFiles(cache: Cache, found: Found): Promise<void> {
-  for await (const { digest, path } of cache.objects.files()) {
+async function largeObjects(folder: string, found: Found): Promise<void> {
+  for await (const { digest, path } of objectFiles(join(folder, "objects"))) {
     found.checked += 1;
     // A temporary file is what a killed writer left: no damage, and gc's business.
     if (digest === null && path.endsWith(".tmp")) continue;
-    const where = relative(cache.folder, path);
+    const where = relative(folder, path);
     let problem: string | null = "is no object";
     if (digest !== null) {
       const stored = await readFile(path).catch(() => null);
@@ -128,11 +140,11 @@ async function memories(cache: Cache, found: Found): Promise<void> {
   if (found.repair) await cache.tables.memory.deleteMany(bad);
 }
 
-async function folders(cache: Cache, found: Found): Promise<void> {
-  for await (const { path, problem } of selfVerifyingFolders(cache.folder)) {
+async function folders(folder: string, found: Found): Promise<void> {
+  for await (const { path, problem } of selfVerifyingFolders(folder)) {
     found.checked += 1;
     if (problem === null) continue;
-    const where = relative(cache.folder, path);
+    const where = relative(folder, path);
     found.damaged.push({ what: where, where, problem });
     if (found.repair) await rm(path, { recursive: true, force: true });
   }

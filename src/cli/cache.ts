@@ -1,11 +1,14 @@
 /** `bench cache stats|verify|gc|rm`. */
 import { existsSync } from "node:fs";
+import { visible } from "../base/diagnostics.js";
 import type { Digest } from "../base/json.js";
+import { CacheBroken } from "../cache/errors.js";
 import { cacheStats, collectGarbage, removeRows } from "../cache/maintain.js";
+import { DATABASE } from "../cache/open.js";
 import { lookFromOutside } from "../cache/seal.js";
-import { verifyCache } from "../cache/verify.js";
+import { type Verification, verifyCache, verifyWithoutDatabase } from "../cache/verify.js";
 import { listRuns } from "../engine/record.js";
-import { type Command, EXIT, UsageError } from "./contract.js";
+import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { count, flag } from "./options.js";
 import { cacheFolder, findProjectRoot, openCache, outFolder } from "./project.js";
 
@@ -29,17 +32,12 @@ export const command: Command = {
     const root = findProjectRoot(io.cwd);
     const folder = cacheFolder(options, root, io.cwd);
     const json = flag(options, "json");
-    const print = (value: unknown, lines: readonly string[]) =>
+    const print: Print = (value, lines) =>
       io.stdout(json ? `${JSON.stringify(value, null, 2)}\n` : lines.map((line) => `${line}\n`).join(""));
     if (!existsSync(folder)) throw new UsageError(`there is no cache in ${folder}`);
 
-    const problems: string[] = [];
-    // Opening may write: what can be seen from outside must be known before.
-    const seen = action === "verify" ? await lookFromOutside(folder) : [];
-    const cache = await openCache(folder, {
-      ...io,
-      stderr: (text) => (action === "verify" ? void problems.push(text.trim()) : io.stderr(text)),
-    });
+    if (action === "verify") return verify(folder, flag(options, "repair"), io, print);
+    const cache = await openCache(folder, io);
     try {
       switch (action) {
         case "stats": {
@@ -50,20 +48,6 @@ export const command: Command = {
             ...Object.entries(stats.folders).map(([name, size]) => `  ${name}/: ${bytes(size)}`),
           ]);
           return EXIT.done;
-        }
-        case "verify": {
-          const found = await verifyCache(cache, seen, flag(options, "repair"));
-          const damaged = [
-            ...problems.map((problem) => ({ what: "index.sqlite", where: "index.sqlite", problem })),
-            ...found.damaged,
-          ];
-          print({ checked: found.checked, damaged }, [
-            ...damaged.map(({ what, where, problem }) => `damaged: ${what} (${where}): ${problem}`),
-            damaged.length === 0
-              ? `${found.checked} things checked, all intact.`
-              : `${found.checked} things checked, ${damaged.length} damaged.${flag(options, "repair") ? " They were removed; the next run makes them again." : " bench run treats them as misses; --repair removes them now."}`,
-          ]);
-          return damaged.length === 0 ? EXIT.done : EXIT.failed;
         }
         case "gc": {
           const others = await (await cache.claims()).others();
@@ -90,8 +74,9 @@ export const command: Command = {
           if (keys.length === 0)
             throw new UsageError("rm needs keys (at least 8 characters of one) or items such as owner/repo#12");
           const removed = await removeRows(cache, keys);
-          print({ removed }, [`${removed.length} rows removed; their units are done again by the next run.`]);
-          return removed.length === 0 ? EXIT.failed : EXIT.done;
+          const { units, stages } = removed;
+          print({ removed: [...units, ...stages], ...removed }, [removedText(units.length, stages.length, keys)]);
+          return units.length + stages.length === 0 ? EXIT.failed : EXIT.done;
         }
       }
     } finally {
@@ -99,6 +84,49 @@ export const command: Command = {
     }
   },
 };
+
+type Print = (value: unknown, lines: readonly string[]) => void;
+
+async function verify(folder: string, repair: boolean, io: Io, print: Print): Promise<number> {
+  const problems: string[] = [];
+  // Opening may write: what can be seen from outside must be known before.
+  const seen = await lookFromOutside(folder);
+  let found: Verification;
+  let advice = repair
+    ? "They were removed; the next run makes them again."
+    : "Remove them with: bench cache verify --repair. A run heals only what it meets.";
+  try {
+    const cache = await openCache(folder, { ...io, stderr: (text) => void problems.push(text.trim()) }, repair);
+    try {
+      found = await verifyCache(cache, seen, repair);
+    } finally {
+      await cache.close();
+    }
+  } catch (error) {
+    if (!(error instanceof CacheBroken) || repair) throw error;
+    found = await verifyWithoutDatabase(folder, seen, error.message);
+    advice = "bench run and --repair move the database to aside/ and carry over whatever in it is intact.";
+  }
+  const damaged = [...problems.map((problem) => ({ what: DATABASE, where: DATABASE, problem })), ...found.damaged];
+  print({ checked: found.checked, damaged }, [
+    ...damaged.map(({ what, where, problem }) => `damaged: ${what} (${where}): ${problem}`),
+    damaged.length === 0
+      ? `${found.checked} things checked, all intact.`
+      : `${found.checked} things checked, ${damaged.length} damaged. ${advice}`,
+  ]);
+  return damaged.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+function removedText(units: number, stages: number, wanted: readonly string[]): string {
+  if (units + stages === 0) {
+    return `Nothing removed: no key begins with ${wanted.map(visible).join(", ")} (8 characters at least), and no unit is called so.`;
+  }
+  const parts = [
+    ...(units === 0 ? [] : [units === 1 ? "1 unit" : `${units} units`]),
+    ...(stages === 0 ? [] : [stages === 1 ? "1 stage summary" : `${stages} stage summaries`]),
+  ];
+  return `${parts.join(" and ")} removed; the next run ${units === 0 ? "puts them together" : "does them"} again.`;
+}
 
 function bytes(size: number): string {
   if (size < 10_000) return `${size} B`;

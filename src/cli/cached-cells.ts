@@ -19,6 +19,7 @@ import { corpusFiles } from "../scoring/truth.js";
 import { inOrder } from "../scoring/views.js";
 import { answersMetaSchema } from "../stages/answer-meta.js";
 import { intervalsMetaSchema } from "../stages/bootstrap.js";
+import { treeNotes } from "../stages/tree-notes.js";
 import { answersOf, type CellTrees, casesOf, NO_TREES, type StoredCell, type StoredScores } from "./stored-cell.js";
 
 type NodeRecord = RunRecord["nodes"][number];
@@ -147,7 +148,7 @@ async function cachedCell(label: string, outputs: CellOutputs, objects: StoredOb
     answers,
     cases,
     header,
-    facts: before === null ? ownFacts(answersManifest, header, cases, trees, unreadable) : without(before.meta),
+    facts: before === null ? await ownFacts(answersManifest, header, cases, trees, unreadable) : without(before.meta),
     trees: trees?.trees ?? NO_TREES,
     fileList: trees === null ? "none" : "known",
     before,
@@ -171,13 +172,13 @@ function without({ rules: _, measures: __, unasked: ___, ...facts }: ScoreMeta):
 }
 
 /** A run that asked and never scored: the same facts, from what its stages left. */
-function ownFacts(
+async function ownFacts(
   answers: Manifest,
   header: DatasetHeader,
   cases: StoredCell["cases"],
-  trees: Awaited<ReturnType<typeof treesIn>> | null,
+  trees: StoredTrees | null,
   unreadable: number,
-): StoredCell["facts"] {
+): Promise<StoredCell["facts"]> {
   const meta = answersMetaSchema.safeParse(answers.meta);
   const given = meta.success ? meta.data : null;
   return {
@@ -192,7 +193,7 @@ function ownFacts(
       ...(given?.left_out ?? []),
       ...(unreadable === 0 ? [] : [{ what: "records that are no answers", count: unreadable, examples: [] }]),
     ],
-    warnings: given?.notes ?? [],
+    warnings: [...(given?.notes ?? []), ...((await trees?.notes()) ?? [])],
   };
 }
 
@@ -206,10 +207,13 @@ function headerOf(meta: unknown): DatasetHeader {
   };
 }
 
-async function treesIn(
-  digest: string,
-  objects: StoredObjects,
-): Promise<{ readonly trees: CellTrees; readonly facts: ScoreMeta["corpus"] } | null> {
+interface StoredTrees {
+  readonly trees: CellTrees;
+  readonly facts: ScoreMeta["corpus"];
+  readonly notes: () => Promise<readonly string[]>;
+}
+
+async function treesIn(digest: string, objects: StoredObjects): Promise<StoredTrees | null> {
   const { items } = await objects.manifest(digest);
   const [first] = items;
   if (first === undefined) return null;
@@ -219,9 +223,11 @@ async function treesIn(
     const [text = ""] = await objects.texts([tree]);
     return treeSchema.parse(JSON.parse(text));
   };
+  const refs = items.map(([id, tree]) => ({ id, digest: tree as ItemRef["digest"] }));
   const { source, revision, files } = await load(first[1]);
   return {
     facts: { digest, source, revision, files: files.length, trees: items.length },
+    notes: () => treeNotes(refs, { load: (trees) => Promise.all(trees.map((tree) => load(tree.digest))) }),
     trees: {
       keyOf: ({ base_commit }) => byId.get("all") ?? (base_commit === null ? undefined : byId.get(base_commit)) ?? null,
       load: async (key) => {

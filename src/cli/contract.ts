@@ -7,6 +7,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly terminal: { readonly isTTY: boolean; readonly columns: number; readonly colour: boolean };
+  /** Where a person, or a pipe in their place, answers; absent where nothing is read. */
+  readonly stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Aborts on the first Ctrl-C (SIGINT) or SIGTERM. */
   readonly interrupted: AbortSignal;
 }

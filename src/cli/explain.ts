@@ -28,7 +28,8 @@ export const command: Command = {
     if (flag(options, "json"))
       io.stdout(`${JSON.stringify(explanations.length === 1 ? explanations[0] : explanations, null, 2)}\n`);
     else io.stdout(`${explanations.map(render).join("\n\n")}\n`);
-    return EXIT.done;
+    // An item that is nowhere is a slip of the person who typed; a key that is unknown until other stages have run is not.
+    return item !== undefined && explanations.every(({ noSuchItem }) => noSuchItem) ? EXIT.usage : EXIT.done;
   },
 };
 

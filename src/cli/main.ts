@@ -30,7 +30,13 @@ const COMMANDS: Readonly<
   },
   export: { load: () => import("./export.js"), summary: "Write queries, answers, a data set, or a bundle of a run" },
   import: { load: () => import("./import.js"), summary: "Take in bundles of runs, to score them again here" },
+  compare: { load: () => import("./compare.js"), summary: "Compare runs case by case: intervals, tests, gains and losses" },
+  pool: { load: () => import("./pool.js"), summary: "Collect predictions that nobody has judged, to be graded" },
+  report: { load: () => import("./report.js"), summary: "Write a stored run as CSV, TREC, JUnit, LaTeX, ..." },
+  measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
+  "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },
   cache: { load: () => import("./cache.js"), summary: "Look after the cache: stats, verify, gc, rm" },
+  doctor: { load: () => import("./doctor.js"), summary: "Check what is installed, set and reachable, and say how to mend it" },
   schema: { load: () => import("./schema.js"), summary: "Write the JSON Schemas for editors" },
 };
 
@@ -72,19 +78,43 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       io.stderr(`bench ${name}: ${error.message}. Make room, mind the folder's permissions, or give another --cache.\n`);
       return EXIT.failed;
     }
+    // The system refused something that a person can mend: no stack trace.
+    if (isSystemError(error)) {
+      io.stderr(`bench ${name}: ${error.message}\n`);
+      return EXIT.failed;
+    }
     throw error;
   }
 }
 
+const MENDABLE = new Set([
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "ENOSPC",
+  "ENOENT",
+  "ENOTDIR",
+  "EISDIR",
+  "EEXIST",
+  "ENOTEMPTY",
+  "EMFILE",
+  "ENFILE",
+  "ELOOP",
+  "ENAMETOOLONG",
+]);
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "code" in error && MENDABLE.has(String(error.code));
+}
+
 /** `<x>` must be there, `[x]` may, `[...x]` may be many. */
 function checkArguments(command: Command, args: readonly string[]): void {
-  const [name, ...places] = command.usage.split(" ");
+  const places = command.usage.split(" ").slice(1);
   const required = places.filter((place) => place.startsWith("<"));
   const open = places.some((place) => place.includes("..."));
   if (args.length < required.length) throw new UsageError(`missing ${required[args.length]}; usage: bench ${command.usage}`);
   if (!open && args.length > places.length)
     throw new UsageError(`unexpected ${JSON.stringify(args[places.length])}; usage: bench ${command.usage}`);
-  void name;
 }
 
 function overview(version: string): string {
@@ -141,6 +171,10 @@ function processIo(): Io {
   return {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    // Touched only when something is read: opening it would keep a pipe's writer waiting.
+    get stdin() {
+      return process.stdin;
+    },
     env: process.env,
     cwd: process.cwd(),
     terminal: {

@@ -87,12 +87,18 @@ export function flag(options: Readonly<Record<string, OptionValue>>, name: strin
   return options[name] === true;
 }
 
-export function count(options: Readonly<Record<string, OptionValue>>, name: string, least: number): number | undefined {
+export function count(
+  options: Readonly<Record<string, OptionValue>>,
+  name: string,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number | undefined {
   const value = text(options, name);
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < least) {
-    throw new UsageError(`--${name} needs a whole number of at least ${least}, not ${JSON.stringify(value)}`);
+  if (!/^\d+$/.test(value) || number < least || number > most) {
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new UsageError(`--${name} needs a whole number ${range}, not ${JSON.stringify(value)}`);
   }
   return number;
 }

@@ -41,6 +41,7 @@ export async function withPlanning<T>(
       finished: new Map(),
       files: new Set(),
       outputs: new Map(),
+      opened: new Map(),
       redact: redactor(graph.secrets),
     };
     const history = (await listRuns(out))

@@ -1,6 +1,7 @@
 /** From the path of a pipeline to something that can run: the checked graph, the kinds, the selection. Used by run, plan, explain and dag. */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { Readable } from "node:stream";
 import { renderDiagnostic } from "../base/diagnostics.js";
 import { nearest } from "../base/nearest.js";
 import type { RunOptions, World } from "../engine/context.js";
@@ -158,8 +159,21 @@ function safeRunName(name: string): string {
   return safe === "" ? "run" : safe.slice(0, 60);
 }
 
-export function world(io: Io): World {
+/** `hold`: keeps the screen from drawing while a person is asked something. */
+export function world(io: Io, hold: () => () => void = () => () => {}): World {
   return {
+    get terminal() {
+      return {
+        get input() {
+          return io.stdin ?? Readable.from([]);
+        },
+        output: io.stderr,
+        get isTTY() {
+          return io.terminal.isTTY && io.stdin?.isTTY === true;
+        },
+        hold,
+      };
+    },
     clock: {
       now: Date.now,
       sleep: (milliseconds, signal) =>

@@ -9,6 +9,8 @@ export interface Screen {
   readonly event: (event: EngineEvent) => void;
   /** A line that must not be lost in the redrawing. */
   readonly note: (text: string) => void;
+  /** Draws nothing over what a person is being asked until the returned function is called. */
+  readonly hold: () => () => void;
   readonly end: () => void;
 }
 
@@ -37,6 +39,7 @@ export function screen(io: Io, options: { readonly quiet: boolean }): Screen {
         if (line !== null) io.stderr(`${line}\n`);
       },
       note: io.stderr,
+      hold: () => () => {},
       end: () => {},
     };
   }
@@ -49,12 +52,14 @@ function liveScreen(io: Io, failures: Map<string, number>): Screen {
   let waiting: string | null = null;
   let drawn = 0;
   let timer: NodeJS.Timeout | undefined;
+  let holds = 0;
   const erase = () => {
     if (drawn > 0) io.stderr(`\u001b[${drawn}A\u001b[J`);
     drawn = 0;
   };
   const draw = () => {
     timer = undefined;
+    if (holds > 0) return;
     erase();
     const width = Math.max(20, io.terminal.columns - 1);
     const names = Math.min(32, Math.max(...nodes.map(({ id }) => id.length), 8));
@@ -85,7 +90,18 @@ function liveScreen(io: Io, failures: Map<string, number>): Screen {
       later();
     },
     note,
+    hold: () => {
+      erase();
+      holds++;
+      let held = true;
+      return () => {
+        if (held) holds--;
+        held = false;
+        later();
+      };
+    },
     end: () => {
+      holds = 0;
       clearTimeout(timer);
       waiting = null;
       if (nodes.length > 0) draw();

@@ -35,9 +35,10 @@ export function cacheFolder(options: Readonly<Record<string, OptionValue>>, root
   return resolve(cwd, given);
 }
 
-export async function openCache(folder: string, io: Io): Promise<Cache> {
+/** `mend` false: a damaged database is left as it lies, and `CacheBroken` thrown. */
+export async function openCache(folder: string, io: Io, mend = true): Promise<Cache> {
   const { Cache } = await import("../cache/cache.js");
-  return Cache.open({ folder, now: Date.now, warn: (message) => io.stderr(`warning: ${message}\n`) });
+  return Cache.open({ folder, mend, now: Date.now, warn: (message) => io.stderr(`warning: ${message}\n`) });
 }
 
 export function outFolder(options: Readonly<Record<string, OptionValue>>, root: string, cwd: string): string {

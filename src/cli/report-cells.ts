@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { readAnswers } from "../answers/file.js";
 import { ANSWER_STATUSES, type Answer, answerSchema } from "../answers/schema.js";
+import { recordPlace } from "../base/plain-words.js";
 import { err, ok, type Result } from "../base/result.js";
 import { type Case, caseSchema, type DatasetHeader, LINK_GRADES } from "../dataset/schema.js";
 import { type ScoredCase, type ScoreMeta, scoredCaseSchema, scoreMetaSchema } from "../scoring/contract.js";
@@ -221,7 +222,7 @@ function originalCell(text: string, value: unknown, file: string): Result<Stored
       left_out: [
         ...leftOut(
           "records that are no answers",
-          bad.map(({ record, what }) => `record ${record}: ${what}`),
+          bad.map((one) => `${recordPlace(one)}: ${one.what}`),
         ),
         ...leftOut("issues of the report without a number or expected files", unusable),
       ],

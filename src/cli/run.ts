@@ -1,11 +1,13 @@
 /** `bench run PIPELINE`. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { makeFolder } from "../cache/make-folder.js";
 import type { RunResult } from "../engine/run.js";
 import type { Summary } from "../scoring/summary-schema.js";
 import type { ReportMeta } from "../stages/report.js";
+import { afterRun } from "./after-run.js";
 import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
+import { parseGate } from "./gates.js";
 import { flag } from "./options.js";
 import { PIPELINE_OPTIONS, preparePipeline, runOptions, world } from "./prepare.js";
 import { screen } from "./progress.js";
@@ -17,6 +19,11 @@ export const command: Command = {
   options: [
     ...PIPELINE_OPTIONS,
     { flag: "--plan", description: "Only say what would be done (as bench plan)" },
+    {
+      flag: "--fail-under <gate>",
+      description: 'Exit 3 below it: "Hit@5=0.7", "lower(Hit@5)=0.6", "bm25:Hit@5=0.7" (repeatable)',
+      repeated: true,
+    },
     { flag: "--json", description: "One JSON value on stdout" },
     { flag: "--quiet", description: "Only warnings, failures and the result" },
   ],
@@ -24,6 +31,7 @@ export const command: Command = {
     "bench run pipelines/quickstart.yaml",
     "bench run pipelines/quickstart.yaml --set rules=lenient",
     "bench run p.yaml --only answers --items 12,34",
+    'bench run p.yaml --fail-under "Hit@5=0.7" --fail-under "lower(Hit@5)=0.6"',
   ],
   run: async (args, options, io) => {
     if (flag(options, "plan")) return (await import("./plan.js")).command.run(args, options, io);
@@ -32,6 +40,7 @@ export const command: Command = {
 };
 
 async function runCommand(path: string, options: Readonly<Record<string, OptionValue>>, io: Io): Promise<number> {
+  const gates = (Array.isArray(options["fail-under"]) ? (options["fail-under"] as readonly string[]) : []).map(parseGate);
   const prepared = await preparePipeline(path, options, io);
   if (prepared === null) return EXIT.usage;
   const out = outFolder(options, prepared.projectRoot, io.cwd);
@@ -47,7 +56,8 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
   const journal = openJournal(runFolder, Date.now, redactor(prepared.graph.secrets));
   const cache = await openCache(folder, { ...io, stderr: (text) => shown.note(text) });
   let result: RunResult;
-  let summary: Record<string, unknown>;
+  let reported: Awaited<ReturnType<typeof reportMetas>>;
+  let summary: Record<string, Summary>;
   let table = "";
   try {
     result = await runPipeline({
@@ -55,7 +65,7 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
       kinds: prepared.kinds,
       cache,
       options: { ...base, runId, runFolder },
-      world: world(io),
+      world: world(io, shown.hold),
       events: (event) => {
         journal.sink(event);
         shown.event(event);
@@ -66,11 +76,11 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
       lock: base.selection.items === null && base.selection.sample === null && base.may === null,
     });
     shown.end();
-    const reports = await reportMetas(result, prepared.graph.nodes, prepared.kinds);
-    summary = Object.assign({}, ...reports.map(({ summary: part }) => part));
-    if (!flag(options, "json") && reports.length > 0) {
+    reported = await reportMetas(result, prepared.graph.nodes, prepared.kinds);
+    summary = Object.assign({}, ...reported.map(({ summary: part }) => part));
+    if (!flag(options, "json") && reported.length > 0) {
       const { renderTable } = await import("../report/terminal.js");
-      table = reports
+      table = reported
         .map((report) => renderTable(report.summary, { columns: io.terminal.columns, colour: io.terminal.colour }))
         .join("\n");
     }
@@ -79,16 +89,27 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
     await cache.close();
   }
 
+  if (result.exit === EXIT.usage) {
+    await rm(runFolder, { recursive: true, force: true });
+    io.stderr(`${result.message}\nNothing was run.\n`);
+    return EXIT.usage;
+  }
   const [reports, datasets] = [true, false].map((own) =>
     result.files.filter((file) => file.startsWith(runFolder) === own).map((file) => relative(io.cwd, file)),
   ) as [string[], string[]];
+  const after = await afterRun({ gates, reported, summary, files: result.files, out, runId, graph: prepared.graph, io });
+  // What failed weighs more than a figure that is too low because of it.
+  const exit = result.exit === EXIT.done && after.missed.length > 0 ? EXIT.gate : result.exit;
   if (flag(options, "json")) {
-    io.stdout(`${JSON.stringify(jsonResult(runId, result, { reports, datasets }, summary), null, 2)}\n`);
+    const json = jsonResult(runId, result, { reports, datasets }, summary);
+    io.stdout(`${JSON.stringify({ ...json, exit, results: after.files, gates: after.gates }, null, 2)}\n`);
   } else {
     if (table !== "") io.stdout(`${table}\n`);
   }
-  io.stderr(ending(result, [...datasets, ...reports], path, quiet, relative(io.cwd, runFolder)));
-  return result.exit;
+  const files = [...datasets, ...reports, ...after.files];
+  io.stderr(ending(result, files, path, quiet, relative(io.cwd, runFolder)));
+  for (const line of after.missed) io.stderr(`${line}\n`);
+  return exit;
 }
 
 /** Run ids begin with the second of their start; two runs of one second get a suffix. */
@@ -118,8 +139,8 @@ async function reportMetas(
   result: RunResult,
   nodes: readonly { id: string; kind: string }[],
   kinds: ReadonlyMap<string, { produces: string }>,
-): Promise<{ summary: Record<string, Summary> }[]> {
-  const metas: { summary: Record<string, Summary> }[] = [];
+): Promise<{ summary: Record<string, Summary>; provenance: Partial<ReportMeta["provenance"]> }[]> {
+  const metas: { summary: Record<string, Summary>; provenance: Partial<ReportMeta["provenance"]> }[] = [];
   for (const { id, kind } of nodes) {
     if (kinds.get(kind)?.produces !== "report") continue;
     const output = await result.output(id);
@@ -128,7 +149,8 @@ async function reportMetas(
     const meta = output.meta as Partial<ReportMeta> | null;
     if (meta?.summary === undefined || meta.labels === undefined) continue;
     const { summariesInOrder } = await import("../report/labels.js");
-    metas.push({ summary: summariesInOrder({ labels: meta.labels, summary: meta.summary }) });
+    const ordered = summariesInOrder({ labels: meta.labels, summary: meta.summary });
+    metas.push({ summary: ordered, provenance: meta.provenance ?? {} });
   }
   return metas;
 }
@@ -138,7 +160,7 @@ function jsonResult(
   result: RunResult,
   files: { readonly reports: readonly string[]; readonly datasets: readonly string[] },
   summary: unknown,
-): unknown {
+): Record<string, unknown> {
   const sum = (pick: (node: RunResult["nodes"][number]) => number) => result.nodes.reduce((total, node) => total + pick(node), 0);
   return {
     run_id: runId,

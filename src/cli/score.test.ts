@@ -164,6 +164,12 @@ describe("bench score", () => {
     await expect(bench([answers], { dataset, backend: "z" })).rejects.toThrow(/"z"/);
   });
 
+  test("answers that name no backend bear the name of their file", async () => {
+    const dataset = write("mined.json", mined(CASES));
+    const answers = write("my-search.jsonl", line(1, list(DOOR)));
+    expect((await report([answers], { dataset })).summary).toMatchObject({ backend: "my-search" });
+  });
+
   test("wrong usage says what would be right", async () => {
     const dataset = write("mined.json", mined(CASES));
     const answers = write("a.jsonl", line(1, list(DOOR)));
@@ -171,6 +177,7 @@ describe("bench score", () => {
     await expect(bench([answers], {})).rejects.toThrow(/--dataset/);
     await expect(bench(["gone.jsonl"], { dataset })).rejects.toThrow(/gone.jsonl.*no such file/);
     await expect(bench([answers], { dataset, samples: "many" })).rejects.toThrow(/--samples.*"many"/);
+    await expect(bench([answers], { dataset, samples: "1000001" })).rejects.toThrow(/--samples.*from 1 to 1000000/);
     await expect(bench([answers], { dataset, measures: "F2,Hitt@5" })).rejects.toThrow(/--measures/);
     await expect(bench([answers], { dataset, rules: "lenjent" })).rejects.toThrow(/lenient/);
     await expect(bench([answers], { dataset, corpus: "nowhere" })).rejects.toThrow(/--corpus/);

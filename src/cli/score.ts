@@ -4,17 +4,21 @@
  */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readAnswers } from "../answers/file.js";
+import { answersFileStem, readAnswers } from "../answers/file.js";
 import type { Answer } from "../answers/schema.js";
 import { visible } from "../base/diagnostics.js";
+import { recordPlace } from "../base/plain-words.js";
 import type { Dataset } from "../dataset/schema.js";
 import { type Cell, reportJson, resultsJson } from "../report/json.js";
 import { renderTable } from "../report/terminal.js";
 import type { LeftOut } from "../scoring/contract.js";
 import { DEFAULT_BOOTSTRAP } from "../scoring/intervals.js";
+import type { Judgements } from "../scoring/judgements.js";
 import { leftOut, scoreAnswers } from "../scoring/score-answers.js";
 import { DEFAULT_MEASURES } from "../stages/measures.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
+import { list } from "./options.js";
+import { judgementsOf } from "./pool.js";
 import { isReport } from "./report-cells.js";
 import { summarisedCell } from "./scored-files.js";
 import {
@@ -42,6 +46,7 @@ export const scoreCommand: Command = {
     { flag: "--corpus <dir>", description: "Source tree that the questions were asked about (a run has its own)" },
     { flag: "--project-root <dir>", description: "The same, by the original's name" },
     { flag: "--backend <name>", description: "Which backend's answers, where the file has several" },
+    { flag: "--judgements <file>", description: "What people judged beside the truth (bench pool; repeatable)", repeated: true },
     { flag: "--samples <n>", description: `Bootstrap resamples (default: ${DEFAULT_BOOTSTRAP.samples})` },
     { flag: "--seed <n>", description: `Bootstrap seed (default: ${DEFAULT_BOOTSTRAP.seed})` },
     { flag: "--only-answered", description: "Leave cases without an answer out instead of counting them as zero" },
@@ -123,7 +128,7 @@ async function scoreRun(named: string, options: Options, io: Io): Promise<Cell[]
       for (const note of lost) io.stderr(`note: ${note}\n`);
       one = { ...one, facts: { ...one.facts, warnings: [...one.facts.warnings, ...lost] } };
       const measures = measuresOf(options, cell.before?.meta.measures ?? DEFAULT_MEASURES);
-      const scored = await scoreCell(one, rules, measures);
+      const scored = await scoreCell(one, rules, measures, (await judgementsFor(options, io)).judgements);
       cells.push(summarisedCell(cell.label, scored, measures, bootstrapOf(options, cell.bootstrap)));
     }
   } finally {
@@ -150,7 +155,7 @@ async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> 
   const scored = scoreAnswers({
     dataset,
     answers,
-    settings: { rules, measures, corpus: corpus?.files ?? null, backend },
+    settings: { rules, measures, corpus: corpus?.files ?? null, backend, ...(await judgementsFor(options, io)) },
     corpus: corpus?.facts ?? null,
     onlyAnswered: options["only-answered"] === true || options.onlyAnswered === true,
     leftOut: [...badCases, ...given.bad],
@@ -160,6 +165,11 @@ async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> 
     io.stderr(`${file}: ${count} ${what}: ${examples.map(visible).join(", ")}${count > examples.length ? ", ..." : ""}\n`);
   }
   return summarisedCell(backend, scored, measures, bootstrap);
+}
+
+async function judgementsFor(options: Options, io: Io): Promise<{ judgements?: Judgements }> {
+  const files = list(options, "judgements");
+  return files.length === 0 ? {} : { judgements: await judgementsOf(files, io) };
 }
 
 async function answersOf(
@@ -172,9 +182,10 @@ async function answersOf(
   const project = /^[^\s/#]+\/[^\s/#]+$/.test(header.project_name);
   const { answers, bad, notes } = readAnswers(await fileText(file, io), {
     file,
+    unnamed: answersFileStem(file),
     ...(project ? { project: header.project_name } : { caseIds: cases.map(({ id }) => id) }),
   });
-  const lines = bad.map(({ record, line, what }) => `record ${record} (line ${line}): ${what}`);
+  const lines = bad.map((one) => `${recordPlace(one)}: ${one.what}`);
   for (const line of lines) io.stderr(`${file}: ${visible(line)}\n`);
   for (const note of notes) io.stderr(`${visible(note)}\n`);
   if (answers.length === 0) throw new UsageError(`${file} holds no usable answer`);

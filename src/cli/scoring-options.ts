@@ -3,13 +3,14 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { renderDiagnostic, visible } from "../base/diagnostics.js";
 import { digestJson } from "../base/json.js";
+import { recordPlace } from "../base/plain-words.js";
 import { readDataset } from "../dataset/read.js";
 import type { Dataset } from "../dataset/schema.js";
 import type { RuleSet } from "../matching/contract.js";
 import type { Measure } from "../measures/contract.js";
 import { parseMeasures } from "../measures/registry.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
-import { type BootstrapSettings, DEFAULT_BOOTSTRAP } from "../scoring/intervals.js";
+import { type BootstrapSettings, DEFAULT_BOOTSTRAP, MOST_SAMPLES } from "../scoring/intervals.js";
 import { datasetFacts, leftOut } from "../scoring/score-answers.js";
 import { type CorpusFiles, corpusFiles } from "../scoring/truth.js";
 import { resolveRules } from "../stages/rules.js";
@@ -28,18 +29,20 @@ export function text(options: Options, name: string): string | undefined {
   return typeof last === "string" ? last : undefined;
 }
 
-function whole(options: Options, name: string, least: number, fallback: number): number {
+function whole(options: Options, name: string, least: number, most: number, fallback: number): number {
   const given = text(options, name);
   if (given === undefined) return fallback;
   const value = Number(given);
-  if (!/^\d+$/.test(given) || !Number.isSafeInteger(value) || value < least) {
-    throw new UsageError(`--${name} must be a whole number, ${least} or more, and is "${given}"`);
+  if (!/^\d+$/.test(given) || value < least || value > most) {
+    const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`;
+    throw new UsageError(`--${name} must be a whole number, ${range}, and is "${given}"`);
   }
   return value;
 }
 
 export function bootstrapOf(options: Options, defaults: BootstrapSettings = DEFAULT_BOOTSTRAP): BootstrapSettings {
-  return { ...defaults, samples: whole(options, "samples", 1, defaults.samples), seed: whole(options, "seed", 0, defaults.seed) };
+  const samples = whole(options, "samples", 1, MOST_SAMPLES, defaults.samples);
+  return { ...defaults, samples, seed: whole(options, "seed", 0, Number.MAX_SAFE_INTEGER, defaults.seed) };
 }
 
 export function measuresOf(options: Options, defaults: readonly string[]): readonly Measure[] {
@@ -72,7 +75,7 @@ export async function datasetOf(file: string, io: Io): Promise<{ dataset: Datase
   const read = readDataset(await fileText(file, io), file);
   if (!read.ok) throw new UsageError(renderDiagnostic(read.error));
   const { dataset, bad } = read.value;
-  const lines = bad.map(({ record, what }) => `record ${record}: ${what}`);
+  const lines = bad.map((one) => `${recordPlace(one)}: ${one.what}`);
   for (const line of lines) io.stderr(`${file}: ${visible(line)}\n`);
   if (dataset.cases.length === 0) throw new UsageError(`${file} holds no usable case`);
   return { dataset, bad: leftOut("records of the data set that are no cases", lines) };

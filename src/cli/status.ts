@@ -1,7 +1,9 @@
 /** `bench status [RUN]`: runs and what came of them; one run's stages, counts and outcomes. */
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { visible } from "../base/diagnostics.js";
-import { effectiveState, listRuns, type RunRecord, readRunRecord } from "../engine/record.js";
+import { effectiveState, type RunRecord, readRunRecord } from "../engine/record.js";
 import { type Command, EXIT, UsageError } from "./contract.js";
 import { flag } from "./options.js";
 import { findProjectRoot, findRun, outFolder } from "./project.js";
@@ -13,6 +15,7 @@ const MEANING: Readonly<Record<string, string>> = {
   stopped: "stopped, resumable",
   interrupted: "interrupted, resumable",
   killed: "killed, resumable",
+  unreadable: "unreadable: its run.json is damaged, or of another version of bench",
 };
 
 export const command: Command = {
@@ -26,33 +29,49 @@ export const command: Command = {
   run: async (args, options, io) => {
     const out = outFolder(options, findProjectRoot(io.cwd), io.cwd);
     if (args[0] === undefined) {
-      const runs = (await listRuns(out)).map(({ record }) => ({ record, state: effectiveState(record) }));
+      const runs = await allRuns(out);
       if (flag(options, "json")) {
-        io.stdout(
-          `${JSON.stringify(
-            runs.map(({ record, state }) => ({ ...record, state })),
-            null,
-            2,
-          )}\n`,
-        );
+        const values = runs.map(({ id, record, state }) => ({ ...(record ?? { run_id: id }), state }));
+        io.stdout(`${JSON.stringify(values, null, 2)}\n`);
       } else if (runs.length === 0)
         io.stdout(`No runs in ${relative(io.cwd, out) || out}. Start one: bench run pipelines/quickstart.yaml\n`);
       else {
-        const width = Math.max(...runs.map(({ record }) => record.run_id.length));
-        for (const { record, state } of runs)
-          io.stdout(`${record.run_id.padEnd(width)}  ${MEANING[state]}${progressOf(record)}\n`);
+        const width = Math.max(...runs.map(({ id }) => id.length));
+        for (const { id, record, state } of runs) {
+          io.stdout(`${id.padEnd(width)}  ${MEANING[state]}${record === null ? "" : progressOf(record)}\n`);
+        }
       }
       return EXIT.done;
     }
     const folder = await findRun(args[0], out, io.cwd);
     const record = await readRunRecord(folder);
-    if (record === null) throw new UsageError(`${folder}/run.json can't be read`);
+    if (record === null) throw new UsageError(`${folder}/run.json can't be read: it is damaged, or of another version of bench`);
     const state = effectiveState(record);
     if (flag(options, "json")) io.stdout(`${JSON.stringify({ ...record, state }, null, 2)}\n`);
     else io.stdout(render(record, state));
     return EXIT.done;
   },
 };
+
+interface ListedRun {
+  /** The run's id; of an unreadable one its folder's name, which is the id too. */
+  readonly id: string;
+  readonly record: RunRecord | null;
+  readonly state: ReturnType<typeof effectiveState> | "unreadable";
+}
+
+/** Oldest first. A run whose record is garbage is shown as such: results that vanish from a list look as if they had never been. */
+async function allRuns(out: string): Promise<ListedRun[]> {
+  const runs: ListedRun[] = [];
+  for (const name of (await readdir(out).catch(() => [])).sort()) {
+    const folder = join(out, name);
+    if (!existsSync(join(folder, "run.json"))) continue;
+    const record = await readRunRecord(folder);
+    if (record === null) runs.push({ id: visible(name), record, state: "unreadable" });
+    else runs.push({ id: record.run_id, record, state: effectiveState(record) });
+  }
+  return runs;
+}
 
 function progressOf(record: RunRecord): string {
   const done = record.nodes.filter(({ state }) => state === "done" || state === "cached").length;

@@ -8,6 +8,7 @@ import type { RuleSet } from "../matching/contract.js";
 import type { Measure } from "../measures/contract.js";
 import type { ScoredCase, ScoreMeta } from "../scoring/contract.js";
 import type { BootstrapSettings } from "../scoring/intervals.js";
+import { countJudged, type Judgements } from "../scoring/judgements.js";
 import type { Scored } from "../scoring/rule-difference.js";
 import { answersByCase, rulesFacts } from "../scoring/score-answers.js";
 import { scoreCase } from "../scoring/score-case.js";
@@ -66,7 +67,12 @@ export const NO_TREES: CellTrees = {
 };
 
 /** Every answer scored by these rules, the cases without an answer among them. */
-export async function scoreCell(cell: StoredCell, rules: RuleSet, measures: readonly Measure[]): Promise<Scored> {
+export async function scoreCell(
+  cell: StoredCell,
+  rules: RuleSet,
+  measures: readonly Measure[],
+  judgements?: Judgements,
+): Promise<Scored> {
   const { asked } = answersByCase(cell.cases, cell.answers);
   const groups = new Map<string | null, (typeof asked)[number][]>();
   for (const one of asked) {
@@ -79,7 +85,7 @@ export async function scoreCell(cell: StoredCell, rules: RuleSet, measures: read
   const unasked = new Map<string, ScoredCase>();
   for (const [key, group] of groups) {
     const corpus = key === null ? null : await cell.trees.load(key);
-    const settings = { rules, measures, corpus, backend: cell.facts.backend };
+    const settings = { rules, measures, corpus, backend: cell.facts.backend, ...(judgements && { judgements }) };
     for (const { item, answers } of group) {
       if (answers.length === 0) unasked.set(item.id, scoreCase(item, null, settings));
       for (const answer of answers) items.push(scoreCase(item, answer, settings));
@@ -89,6 +95,7 @@ export async function scoreCell(cell: StoredCell, rules: RuleSet, measures: read
     ...cell.facts,
     rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
+    ...(judgements && { judgements: countJudged(judgements) }),
     unasked: cell.cases.flatMap(({ id }) => unasked.get(id) ?? []),
   };
   return { meta, cases: inOrder(items, meta) };

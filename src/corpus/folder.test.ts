@@ -42,10 +42,25 @@ test("a deterministic walk: sorted by code units, without history and packages, 
   symlinkSync(folder, join(folder, "b", "round"));
   const tree = await treeOf();
   expect(tree.files.map(({ path }) => path)).toEqual([".hidden", "B.java", "a.java", "b.java", "b/x.java"]);
-  expect(tree.notes).toEqual(["2 left out (links are not followed): b/round, link.java"]);
+  expect(tree.notes).toEqual([
+    "1 left out (history is no part of a tree): .git",
+    "2 left out (installed packages are no part of a tree): b/node_modules, node_modules",
+    "2 left out (links are not followed): b/round, link.java",
+  ]);
   const stored = await storeFolder(folder, everything, tools);
   expect(stored).toEqual({ ok: true, value: tree });
   expect(Buffer.from(await tools.getBytes(tree.files[1]?.digest as never)).toString()).toBe("B.java");
+});
+
+test("only what could have been chosen is noted", async () => {
+  for (const path of ["src/A.java", ".git/HEAD", "web/node_modules/p/i.js", "vendor/.git/HEAD"]) write(path, path);
+  symlinkSync("/etc/passwd", join(folder, "src", "notes.txt"));
+  symlinkSync(folder, join(folder, "src", "round"));
+  expect((await treeOf({ include: ["./src/**/*.java"], exclude: [] })).notes).toEqual([
+    "1 left out (links are not followed): src/round",
+  ]);
+  const globs = { include: ["**/*.java"], exclude: ["vendor/**", "web/**", "**/round/**", "**/.git/**"] };
+  expect((await treeOf(globs)).notes).toEqual([]);
 });
 
 test("the digest follows the selected content and nothing else: not the place, the times, or other files", async () => {

@@ -2,22 +2,26 @@
  * `folder: path`: the files of a folder, as they are now.
  *
  * The walk is deterministic and follows no symbolic link, so that it can't leave the folder or turn in circles. Digests are remembered by
- * the file's inode, size and times: an unchanged folder of ten thousand files is looked at, not read, by the next run.
+ * the file's inode, size and times: an unchanged folder of ten thousand files is looked at, not read, by the next run. What could have been
+ * chosen and can't be read is a failure: a tree without it would look complete, and its targets would leave the denominator.
  */
 import type { Dirent } from "node:fs";
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Digest, digestBytes, digestJson, type Json } from "../base/json.js";
 import { err, ok, type Result } from "../base/result.js";
 import type { Tree, TreeFile } from "./contract.js";
 import { TREE_LIMITS, type TreeLimits } from "./limits.js";
-import { byCodeUnits, LeftOut, shownPath, treePath } from "./paths.js";
-import { type Globs, nothingSelected, selector } from "./select.js";
+import { byCodeUnits, firstPaths, LeftOut, shownPath, treePath } from "./paths.js";
+import { folderSelector, type Globs, nothingSelected, selector } from "./select.js";
 import type { CheckoutTools, SourceFailure } from "./tools.js";
 import { readRegularFile } from "./tree.js";
 
 /** Never part of a source tree: history, which may hold the fix, and other people's code. */
-const SKIPPED_FOLDERS = new Set([".git", "node_modules"]);
+const SKIPPED: ReadonlyMap<string, string> = new Map([
+  [".git", "history is no part of a tree"],
+  ["node_modules", "installed packages are no part of a tree"],
+]);
 
 interface Seen {
   readonly path: string;
@@ -29,9 +33,11 @@ interface Seen {
 }
 
 interface Walk {
-  readonly selected: readonly Seen[];
+  readonly selected: Seen[];
   readonly total: number;
   readonly leftOut: LeftOut;
+  /** Chosen, or folders that may hold what is: filled while walking and while reading. */
+  readonly unreadable: string[];
 }
 
 /**
@@ -70,7 +76,7 @@ async function readFolder(
   const failure = (message: string) => err({ message, transient: false });
   const walked = await walk(folder, globs, TREE_LIMITS);
   if (!walked.ok) return failure(walked.error);
-  const { selected, total, leftOut } = walked.value;
+  const { selected, total, leftOut, unreadable } = walked.value;
   const memory = tools.memory("folders");
   const memoryKey = digestJson([walked.value.root, globs]);
   const remembered = mayRemember ? readMemory(await memory.get(memoryKey)) : new Map<string, Remembered>();
@@ -88,7 +94,7 @@ async function readFolder(
     );
     for (const { seen, file } of batch) {
       if (file === null) {
-        leftOut.add("can't be read", seen.path);
+        unreadable.push(seen.path);
         continue;
       }
       files.push(file);
@@ -102,6 +108,7 @@ async function readFolder(
       );
     }
   }
+  if (unreadable.length > 0) return failure(unreadableMessage(folder, unreadable));
   if (files.length === 0) return failure(nothingSelected(`the folder ${shownPath(folder)}`, total, globs));
   if (mayRemember) await memory.set(memoryKey, { ...toRemember });
   // Neither name nor place of the folder: the same content elsewhere is the same tree, and answers about it stay valid.
@@ -112,6 +119,11 @@ async function readFolder(
     files,
     notes: leftOut.notes(),
   });
+}
+
+function unreadableMessage(folder: string, paths: readonly string[]): string {
+  const what = paths.length === 1 ? "1 path" : `${paths.length} paths`;
+  return `${what} of the folder ${shownPath(folder)} can't be read: ${firstPaths(paths)}. Give yourself the right to read, or leave them out with \`exclude\` (a folder as \`name/**\`)`;
 }
 
 /** Milliseconds; file systems that keep times in steps of two seconds are the coarsest in use. */
@@ -138,7 +150,9 @@ function readMemory(value: Json | undefined): Map<string, Remembered> {
 
 async function walk(folder: string, globs: Globs, limits: TreeLimits): Promise<Result<Walk & { root: string }, string>> {
   const isSelected = selector(globs);
+  const mayHold = folderSelector(globs);
   const leftOut = new LeftOut();
+  const unreadable: string[] = [];
   const selected: Seen[] = [];
   let total = 0;
   let root: string;
@@ -155,12 +169,16 @@ async function walk(folder: string, globs: Globs, limits: TreeLimits): Promise<R
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const entries = next.entries ?? (await readdir(join(root, next.path), { withFileTypes: true }).catch(() => null));
     if (entries === null) {
-      leftOut.add("can't be read", next.path);
+      if (mayHold(next.path)) unreadable.push(`${next.path}/`);
       continue;
     }
     for (const entry of entries) {
       const raw = next.path === "" ? entry.name : `${next.path}/${entry.name}`;
-      if (SKIPPED_FOLDERS.has(entry.name)) continue;
+      const skipped = SKIPPED.get(entry.name);
+      if (skipped !== undefined) {
+        if (mayHold(raw)) leftOut.add(skipped, shownPath(raw));
+        continue;
+      }
       const path = treePath(raw);
       if (!path.ok) {
         leftOut.add(path.error, shownPath(raw));
@@ -169,25 +187,38 @@ async function walk(folder: string, globs: Globs, limits: TreeLimits): Promise<R
       if (entry.isDirectory()) pending.push({ path: path.value, entries: null });
       else if (!entry.isFile()) {
         // Only what could have been chosen is noted: a change outside of the globs must not change the tree.
-        if (isSelected(path.value))
+        const isChosen = (await leadsToFolder(root, path.value, entry)) ? mayHold : isSelected;
+        if (isChosen(path.value)) {
           leftOut.add(entry.isSymbolicLink() ? "links are not followed" : "not a regular file", path.value);
+        }
       } else {
         total += 1;
         if (total > limits.files)
           return err(`the folder ${shownPath(folder)} has more than ${limits.files} files: name the one with the sources`);
-        if (isSelected(path.value)) await look(root, path.value, limits, selected, leftOut);
+        if (isSelected(path.value)) await look(root, path.value, limits, { selected, leftOut, unreadable });
       }
     }
   }
   selected.sort((a, b) => byCodeUnits(a.path, b.path));
-  return ok({ root, selected, total, leftOut });
+  return ok({ root, selected, total, leftOut, unreadable });
 }
 
-async function look(root: string, path: string, limits: TreeLimits, selected: Seen[], leftOut: LeftOut): Promise<void> {
+async function leadsToFolder(root: string, path: string, entry: Dirent): Promise<boolean> {
+  if (!entry.isSymbolicLink()) return false;
+  const target = await stat(join(root, ...path.split("/"))).catch(() => null);
+  return target?.isDirectory() === true;
+}
+
+async function look(
+  root: string,
+  path: string,
+  limits: TreeLimits,
+  { selected, leftOut, unreadable }: Omit<Walk, "total">,
+): Promise<void> {
   const absolute = join(root, ...path.split("/"));
   const facts = await lstat(absolute, { bigint: true }).catch(() => null);
   if (facts === null) {
-    leftOut.add("can't be read", path);
+    unreadable.push(path);
   } else if (facts.size > limits.fileBytes) {
     leftOut.add(`larger than ${limits.fileBytes} bytes`, path);
   } else {

@@ -62,11 +62,16 @@ export class LeftOut {
     return [...this.#byReason]
       .sort(([a], [b]) => byCodeUnits(a, b))
       .map(([reason, paths]) => {
-        const shown = paths.sort(byCodeUnits).slice(0, NAMES_SHOWN).map(shownPath);
-        const rest = paths.length - shown.length;
-        return `${paths.length} left out (${reason}): ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+        return `${paths.length} left out (${reason}): ${firstPaths(paths)}`;
       });
   }
+}
+
+/** The first few in order of name, and how many more there are. */
+export function firstPaths(paths: readonly string[]): string {
+  const shown = [...paths].sort(byCodeUnits).slice(0, NAMES_SHOWN).map(shownPath);
+  const rest = paths.length - shown.length;
+  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 /** For messages: control characters made visible, very long names cut. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { globProblem, nothingSelected, selector } from "./select.js";
+import { folderSelector, globProblem, nothingSelected, selector } from "./select.js";
 
 test("include and exclude see whole paths, hidden ones too", () => {
   const java = selector({ include: ["framework/src/**/*.java"], exclude: ["**/*Test.java"] });
@@ -23,4 +23,25 @@ test("an empty choice says which globs made it", () => {
   expect(nothingSelected("npm:x@1.0.0", 12, { include: ["*.java"], exclude: [] })).toContain(
     "none of the 12 files of npm:x@1.0.0 is selected by include *.java",
   );
+});
+
+test.each<[string[], string[], string, boolean]>([
+  [[], [], "a", true],
+  [["src/**/*.java"], [], "docs", false],
+  [["src/**/*.java"], [], "src", true],
+  [["src/main/**/*.java"], [], "src", true],
+  [["src/main/**/*.java"], [], "src/main/java", true],
+  [["src/*.java"], [], "srcs", false],
+  [["**/*.java", "docs/*"], [], "any/where", true],
+  [["src/A.java"], [], "src", true],
+  [["src/A.java"], [], "lib", false],
+  [[], ["vendor/**"], "vendor", false],
+  [[], ["vendor/**"], "vendor/deep", false],
+  [[], ["**/vendor/**"], "a/vendor", false],
+  [[], ["vendor/*"], "vendor", true],
+  [[], ["vendor/*/*/*"], "vendor", true],
+  [[], ["vendor/**/*.js"], "vendor", true],
+  [[], ["vendor"], "vendor", true],
+])("include %j, exclude %j: may the folder %s hold what is chosen? %s", (include, exclude, folder, expected) => {
+  expect(folderSelector({ include, exclude })(folder)).toBe(expected);
 });

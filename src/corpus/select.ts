@@ -23,18 +23,52 @@ export function globProblem(glob: string): string | null {
   return null;
 }
 
+const OPTIONS = { dot: true, nonegate: true, strictSlashes: true };
+
+function compiled(globs: readonly string[]): ((path: string) => boolean)[] {
+  return globs.map((glob) => picomatch(plain(glob), OPTIONS));
+}
+
+function plain(glob: string): string {
+  return glob.replace(/^\.\//, "");
+}
+
+/** A name that no glob names: what matches it would match any. */
+const ANY = "\u{f8ff}";
+
+/**
+ * May files below this folder be chosen? Exact for folders outside of where each `include` begins, and for those whose every file an
+ * `exclude` takes (`vendor/**`); in doubt, yes.
+ */
+export function folderSelector({ include, exclude }: Globs): (folder: string) => boolean {
+  const bases = include.map((glob) => picomatch.scan(plain(glob)).base).map((base) => (base === "" ? "" : `${base}/`));
+  const excluded = compiled(exclude);
+  return (folder) => {
+    const prefix = `${folder}/`;
+    const within = bases.length === 0 || bases.some((base) => base.startsWith(prefix) || prefix.startsWith(base));
+    // Files of the folder itself, and any deep below it: a pattern that takes both of them takes all.
+    const probes = [`${prefix}${ANY}`, `${prefix}${ANY}/${ANY}/${ANY}`];
+    return within && !excluded.some((matches) => probes.every((probe) => matches(probe)));
+  };
+}
+
 export function selector({ include, exclude }: Globs): (path: string) => boolean {
-  const options = { dot: true, nonegate: true, strictSlashes: true };
-  const compile = (globs: readonly string[]) => globs.map((glob) => picomatch(glob.replace(/^\.\//, ""), options));
-  const included = compile(include);
-  const excluded = compile(exclude);
+  const included = compiled(include);
+  const excluded = compiled(exclude);
   return (path) =>
     (included.length === 0 || included.some((matches) => matches(path))) && !excluded.some((matches) => matches(path));
 }
 
 /** For notes and failures: how many of a source's files the globs chose. */
 export function selectionNote(selected: number, total: number): string[] {
-  return selected === total ? [] : [`${selected} of ${total} files are selected by include and exclude`];
+  return selected === total ? [] : [`${selected} of ${total} files ${SELECTION}`];
+}
+
+const SELECTION = "are selected by include and exclude";
+
+/** What the pipeline file asked for is no surprise to its author, unlike what was left out unasked. */
+export function isSelectionNote(note: string): boolean {
+  return note.endsWith(SELECTION);
 }
 
 export function nothingSelected(source: string, total: number, { include, exclude }: Globs): string {

@@ -3,9 +3,10 @@
  * edited functions), one JSON object each.
  */
 import * as z from "zod";
+import { firstProblem } from "../base/plain-words.js";
 import { changedFile } from "./build.js";
 import { filesOfPatch } from "./patch.js";
-import { describeProblem, plainPath, type Raw } from "./records.js";
+import { plainPath, type Raw } from "./records.js";
 import { type Case, type ChangedFile, FILE_STATUSES, type Target } from "./schema.js";
 import { selectTargets } from "./targets.js";
 
@@ -39,7 +40,7 @@ export function isInstance(record: Raw): boolean {
 /** A case, or what is wrong with the record. */
 export function caseOfInstance(record: Raw): Case | string {
   const parsed = instanceSchema.safeParse(record);
-  if (!parsed.success) return describeProblem(parsed.error);
+  if (!parsed.success) return firstProblem(parsed.error, record);
   const instance = parsed.data;
   const targets = targetsOf(instance);
   if (targets === null) return "it has no truth: expected `edit_functions`, `gold_files` or a `patch` that changes files";

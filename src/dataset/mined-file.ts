@@ -5,8 +5,9 @@
  * in one field (`description_message`, absent from the older ones) and have no version number; ours says `schema_version`.
  */
 import * as z from "zod";
+import { firstProblem } from "../base/plain-words.js";
 import { bestGrade, changedFile, datasetDigest } from "./build.js";
-import { Collected, describeProblem, type Raw, type ReadResult } from "./records.js";
+import { Collected, type Raw, type ReadResult } from "./records.js";
 import {
   type Case,
   caseSchema,
@@ -115,7 +116,7 @@ const issueSchema = z.looseObject({
 /** All versions of the original's file and ours. A string = the file as a whole can't be used, and why. */
 export function readMinedFile(file: Raw & { readonly issues: readonly unknown[] }): ReadResult | string {
   const parsed = minedHeaderSchema.safeParse(file);
-  if (!parsed.success) return `the head of the mined data set can't be used: ${describeProblem(parsed.error)}`;
+  if (!parsed.success) return `the head of the mined data set can't be used: ${firstProblem(parsed.error, file)}`;
   const version = file.schema_version;
   if (version !== undefined && version !== DATASET_SCHEMA_VERSION) {
     return `the data set has schema_version ${JSON.stringify(version)}; this program reads ${DATASET_SCHEMA_VERSION} and the original's files, which have none`;
@@ -124,7 +125,7 @@ export function readMinedFile(file: Raw & { readonly issues: readonly unknown[] 
   const isOurs = version !== undefined;
   const collected = new Collected();
   file.issues.forEach((raw, index) => {
-    collected.add(index + 1, readIssue(raw, head.project_name.toLowerCase(), isOurs));
+    collected.add({ record: index + 1 }, readIssue(raw, head.project_name.toLowerCase(), isOurs));
   });
   const { cases, bad } = collected;
   const withoutText = cases.filter(({ body }) => body === null).length;
@@ -150,7 +151,7 @@ export function readMinedFile(file: Raw & { readonly issues: readonly unknown[] 
 
 function readIssue(raw: unknown, project: string, isOurs: boolean): Case | string {
   const parsed = issueSchema.safeParse(raw);
-  if (!parsed.success) return describeProblem(parsed.error);
+  if (!parsed.success) return firstProblem(parsed.error, raw);
   const issue = parsed.data;
   const links: unknown[] = issue.linked_merged_pull_requests.map((pull) => ({
     repository: (pull.repository ?? project).toLowerCase(),
@@ -167,11 +168,12 @@ function readIssue(raw: unknown, project: string, isOurs: boolean): Case | strin
   }));
   const { description_message, linked_merged_pull_requests, linked_merged_pull_request_urls, ...rest } = issue;
   if (isOurs) {
-    const read = caseSchema.safeParse({ ...rest, body: description_message ?? null, links });
-    return read.success ? read.data : describeProblem(read.error);
+    const ours = { ...rest, body: description_message ?? null, links };
+    const read = caseSchema.safeParse(ours);
+    return read.success ? read.data : firstProblem(read.error, ours);
   }
-  if (typeof issue.number !== "number") return "number: there is none, and it is what names the issue";
-  const read = caseSchema.safeParse({
+  if (typeof issue.number !== "number") return "`number` is missing, and it is what names the issue";
+  const theirs = {
     id: `${project}#${issue.number}`,
     repository: project,
     number: issue.number,
@@ -183,8 +185,9 @@ function readIssue(raw: unknown, project: string, isOurs: boolean): Case | strin
     closed_at: rest.closed_at ?? null,
     links,
     targets: [],
-  });
-  if (!read.success) return describeProblem(read.error);
+  };
+  const read = caseSchema.safeParse(theirs);
+  if (!read.success) return firstProblem(read.error, theirs);
   const ordered: Link[] = [...read.data.links].sort(byMergeTime);
   const { targets } = selectTargets(ordered, { extensions: null, roles: null });
   return { ...read.data, links: ordered, targets: [...targets], best_grade: bestGrade(ordered) };

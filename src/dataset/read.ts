@@ -5,13 +5,25 @@
  * were left out, so that no table is ever about fewer cases than it seems.
  */
 import { type Diagnostic, visible } from "../base/diagnostics.js";
+import { elementLines } from "../base/json-lines.js";
+import { firstProblem, type RecordPlace, recordPlace } from "../base/plain-words.js";
 import { err, ok, type Result } from "../base/result.js";
+import { isXml, readBugLocator } from "./buglocator.js";
 import { caseOfInstance, isInstance } from "./instances.js";
 import { isMinedFile, readMinedFile } from "./mined-file.js";
-import { Collected, describeProblem, isRaw, type Raw, type ReadResult } from "./records.js";
-import { type Case, caseSchema, DATASET_SCHEMA_VERSION, type DatasetHeader, datasetHeaderSchema } from "./schema.js";
+import { caseOfNamed, isNamedRecord } from "./named-records.js";
+import { Collected, isRaw, type Raw, type ReadResult } from "./records.js";
+import {
+  type BadRecord,
+  type Case,
+  caseSchema,
+  DATASET_SCHEMA_VERSION,
+  type DatasetHeader,
+  datasetHeaderSchema,
+} from "./schema.js";
+import { readTable } from "./tables.js";
 
-export const DATASET_FORMATS = ["mined", "dataset", "jsonl"] as const;
+export const DATASET_FORMATS = ["mined", "dataset", "jsonl", "csv", "buglocator"] as const;
 export type DatasetFormat = (typeof DATASET_FORMATS)[number];
 
 /**
@@ -28,6 +40,13 @@ export function readDataset(
     err({ severity: "error", file, message, ...(suggestion === undefined ? {} : { suggestion }) });
   if (content.trim() === "")
     return failure("the file is empty", "a data set is a mined JSON file, or JSON Lines with one case each");
+  const foreign = readForeign(content, file);
+  if (foreign !== null) {
+    if (format !== "auto" && format !== foreign.format) {
+      return failure(`the file's format is ${foreign.format}, not ${format}`, "leave `format` out: it is told by the content");
+    }
+    return typeof foreign.read === "string" ? failure(foreign.read) : finished(foreign.read, foreign.format, failure);
+  }
   const parsed = parse(content, file);
   if (!parsed.ok) return parsed;
   const found = formatOf(parsed.value);
@@ -42,17 +61,44 @@ export function readDataset(
   }
   const read = readAs(parsed.value, found, file);
   if (typeof read === "string") return failure(read);
+  return finished(read, found, failure);
+}
+
+/** Files that are no JSON, and say by their beginning what they are. */
+function readForeign(content: string, file: string): { format: DatasetFormat; read: ReadResult | string } | null {
+  const name = baseName(file);
+  if (isXml(content)) return { format: "buglocator", read: readBugLocator(content, name) };
+  const table = readTable(content, name);
+  if (table === null || typeof table === "string") return table === null ? null : { format: "csv", read: table };
+  const { cases, bad } = table;
+  return { format: "csv", read: { dataset: { header: headerOf(cases, file), cases }, bad, notes: [] } };
+}
+
+function baseName(file: string): string {
+  return file.split(/[\\/]/).at(-1) ?? file;
+}
+
+function finished(
+  read: ReadResult,
+  format: DatasetFormat,
+  failure: (message: string) => Result<never, Diagnostic>,
+): Result<ReadResult & { readonly format: DatasetFormat }, Diagnostic> {
   if (read.dataset.cases.length === 0 && read.bad.length > 0) {
-    const first = read.bad[0];
-    return failure(`none of the ${read.bad.length} records can be used; record ${first?.record}: ${first?.what}`);
+    const [first] = read.bad.map(shownBad);
+    const none = read.bad.length === 1 ? "its only record can't" : `none of the ${read.bad.length} records can`;
+    return failure(`${none} be used; ${first}`);
   }
-  return ok({ ...withBadNote(read), format: found });
+  return ok({ ...withBadNote(read), format });
+}
+
+interface PlacedRecord extends RecordPlace {
+  readonly value: unknown;
 }
 
 /** What a file holds: one JSON value, or records with their line numbers. */
 type Content =
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "lines"; readonly records: readonly { readonly line: number; readonly value: unknown }[] };
+  | { readonly kind: "lines"; readonly records: readonly PlacedRecord[] };
 
 function parse(content: string, file: string): Result<Content, Diagnostic> {
   const start = content.trimStart();
@@ -65,7 +111,10 @@ function parse(content: string, file: string): Result<Content, Diagnostic> {
   const hasMore = start.slice(firstLine.length).trim() !== "";
   if (hasMore && isRaw(tryParse(firstLine))) return ok({ kind: "lines", records: parseLines(content) });
   try {
-    return ok({ kind: "value", value: JSON.parse(content) });
+    const value: unknown = JSON.parse(content);
+    if (!Array.isArray(value)) return ok({ kind: "value", value });
+    const lines = elementLines(content);
+    return ok({ kind: "lines", records: value.map((one, index) => ({ record: index + 1, line: lines[index], value: one })) });
   } catch (error) {
     return err(syntaxDiagnostic(content, file, (error as Error).message));
   }
@@ -81,10 +130,10 @@ function tryParse(text: string): unknown {
   }
 }
 
-function parseLines(content: string): { line: number; value: unknown }[] {
-  const records: { line: number; value: unknown }[] = [];
+function parseLines(content: string): PlacedRecord[] {
+  const records: PlacedRecord[] = [];
   content.split("\n").forEach((text, index) => {
-    if (text.trim() !== "") records.push({ line: index + 1, value: tryParse(text) });
+    if (text.trim() !== "") records.push({ record: records.length + 1, line: index + 1, value: tryParse(text) });
   });
   return records;
 }
@@ -108,44 +157,42 @@ function syntaxDiagnostic(content: string, file: string, reason: string): Diagno
 function formatOf(content: Content): DatasetFormat | null {
   if (content.kind === "lines") return "jsonl";
   const { value } = content;
-  if (Array.isArray(value)) return "jsonl";
   if (isMinedFile(value)) return "mined";
   if (!isRaw(value)) return null;
   if (isRaw(value.header) && Array.isArray(value.cases)) return "dataset";
-  return isInstance(value) || isCaseLike(value) ? "jsonl" : null;
+  return isInstance(value) || isCaseLike(value) || isNamedRecord(Object.keys(value)) ? "jsonl" : null;
 }
 
 function readAs(content: Content, format: DatasetFormat, file: string): ReadResult | string {
   if (content.kind === "lines") return readRecords(content.records, file);
   const { value } = content;
   if (format === "mined" && isMinedFile(value)) return readMinedFile(value);
-  if (format === "dataset" && isRaw(value)) return readOurs(value);
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return readRecords(
-    values.map((record, index) => ({ line: index + 1, value: record })),
-    file,
-  );
+  if (format === "dataset" && isRaw(value)) return readOurs(value, file);
+  return readRecords([{ record: 1, value }], file);
 }
 
 /** `{ header, cases }`, our own form without the original's names. */
-function readOurs(value: Raw): ReadResult | string {
+function readOurs(value: Raw, file: string): ReadResult | string {
   const header = datasetHeaderSchema.safeParse(value.header);
-  if (!header.success) return `header.${describeProblem(header.error)}`;
+  if (!header.success) return `the \`header\` can't be used: ${firstProblem(header.error, value.header)}`;
   const values = Array.isArray(value.cases) ? (value.cases as readonly unknown[]) : [];
-  const { cases, bad } = readCases(values.map((record, index) => ({ line: index + 1, value: record })));
+  const { cases, bad } = readCases(
+    values.map((one, index) => ({ record: index + 1, value: one })),
+    file,
+  );
   return { dataset: { header: header.data, cases }, bad, notes: [] };
 }
 
-function readRecords(records: readonly { readonly line: number; readonly value: unknown }[], file: string): ReadResult {
-  const { cases, bad } = readCases(records);
+function readRecords(records: readonly PlacedRecord[], file: string): ReadResult {
+  const { cases, bad } = readCases(records, file);
+  return { dataset: { header: headerOf(cases, file), cases }, bad, notes: [] };
+}
+
+function headerOf(cases: readonly Case[], file: string): DatasetHeader {
   const repositories = new Set(cases.map(({ repository }) => repository));
   const [repository] = repositories;
-  const name =
-    file
-      .split(/[\\/]/)
-      .at(-1)
-      ?.replace(/\.[^.]{1,10}$/, "") ?? "";
-  const header: DatasetHeader = {
+  const name = baseName(file).replace(/\.[^.]{1,10}$/, "");
+  return {
     schema_version: DATASET_SCHEMA_VERSION,
     project_name: repositories.size === 1 && typeof repository === "string" ? repository : name || "dataset",
     url: null,
@@ -155,35 +202,41 @@ function readRecords(records: readonly { readonly line: number; readonly value: 
     notes: [],
     audit: [],
   };
-  return { dataset: { header, cases }, bad, notes: [] };
 }
 
-function readCases(records: readonly { readonly line: number; readonly value: unknown }[]): Collected {
+function readCases(records: readonly PlacedRecord[], file: string): Collected {
   const collected = new Collected();
-  for (const { line, value } of records) collected.add(line, readCase(value));
+  for (const { value, ...place } of records) collected.add(place, readCase(value, `${baseName(file)}#${place.record}`));
   return collected;
 }
 
-function readCase(value: unknown): Case | string {
+function readCase(value: unknown, fallbackId: string): Case | string {
   if (value === BROKEN) return "it is not valid JSON";
   if (!isRaw(value)) return "it is not an object";
   if (isInstance(value)) return caseOfInstance(value);
+  if (!isCaseLike(value) && isNamedRecord(Object.keys(value))) return caseOfNamed(value, { fallbackId });
   if (!isCaseLike(value))
     return "it is neither a case (`id`, `title`, `targets`) nor a SWE-bench instance (`instance_id`, `problem_statement`)";
   const read = caseSchema.safeParse(value);
-  return read.success ? read.data : describeProblem(read.error);
+  return read.success ? read.data : firstProblem(read.error, value);
 }
 
+/** Ours: targets are objects, or there are none (a title alone is a case without truth). */
 function isCaseLike(value: Raw): boolean {
-  return "id" in value && ("targets" in value || "title" in value);
+  if (!("id" in value)) return false;
+  return Array.isArray(value.targets) ? value.targets.every(isRaw) : "title" in value && !isNamedRecord(Object.keys(value));
 }
 
 const SHOWN = 3;
 
+function shownBad(bad: BadRecord): string {
+  return `${recordPlace(bad)}: ${bad.what}`;
+}
+
 function withBadNote(read: ReadResult): ReadResult {
   if (read.bad.length === 0) return read;
   const total = read.dataset.cases.length + read.bad.length;
-  const shown = read.bad.slice(0, SHOWN).map(({ record, what }) => `record ${record}: ${what}`);
+  const shown = read.bad.slice(0, SHOWN).map(shownBad);
   const rest = read.bad.length > SHOWN ? `; and ${read.bad.length - SHOWN} more` : "";
   const note = `${read.bad.length} of ${total} records could not be used (${shown.join("; ")}${rest})`;
   const { header } = read.dataset;

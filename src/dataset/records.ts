@@ -1,6 +1,6 @@
 /** What all readers of data sets share: untrusted objects, and what is wrong with one of them in a sentence. */
-import type * as z from "zod";
 import { visible } from "../base/diagnostics.js";
+import { type RecordPlace, recordPlace } from "../base/plain-words.js";
 import type { BadRecord, Case, Dataset } from "./schema.js";
 
 /** A parsed object of unknown content. */
@@ -8,17 +8,6 @@ export type Raw = { readonly [name: string]: unknown };
 
 export function isRaw(value: unknown): value is Raw {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The first problem, with the place inside of the record: `linked_merged_pull_requests[2].number: expected a number`. */
-export function describeProblem(error: z.ZodError): string {
-  const first = error.issues[0];
-  if (first === undefined) return "it can't be used";
-  const place = first.path
-    .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${String(step)}`))
-    .join("");
-  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return visible(`${place === "" ? "" : `${place}: `}${first.message}${more}`).slice(0, 300);
 }
 
 /** A path as a data set's target may have it: `./` and leading slashes are spelling, the rest is the path. */
@@ -38,20 +27,21 @@ export interface ReadResult {
 export class Collected {
   readonly cases: Case[] = [];
   readonly bad: BadRecord[] = [];
-  readonly #firstWith = new Map<string, number>();
+  readonly #firstWith = new Map<string, RecordPlace>();
 
-  /** `record`: 1-based position; `read`: the case, or what is wrong. */
-  add(record: number, read: Case | string): void {
+  /** `read`: the case, or what is wrong. */
+  add(place: RecordPlace, read: Case | string): void {
     if (typeof read === "string") {
-      this.bad.push({ record, what: read });
+      this.bad.push({ ...place, what: read });
       return;
     }
     const first = this.#firstWith.get(read.id);
     if (first !== undefined) {
-      this.bad.push({ record, what: `its id ${visible(read.id).slice(0, 100)} is that of record ${first}, which counts` });
+      const id = visible(read.id).slice(0, 100);
+      this.bad.push({ ...place, what: `its \`id\` ${id} is that of ${recordPlace(first)}, which counts` });
       return;
     }
-    this.#firstWith.set(read.id, record);
+    this.#firstWith.set(read.id, place);
     this.cases.push(read);
   }
 }

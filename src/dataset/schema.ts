@@ -3,6 +3,7 @@
  * Everything downstream of mining or importing speaks this shape, whatever format it came from.
  */
 import * as z from "zod";
+import type { RecordPlace } from "../base/plain-words.js";
 
 export const DATASET_SCHEMA_VERSION = 3;
 
@@ -62,6 +63,8 @@ export const targetSchema = z.object({
     .array(z.tuple([z.number().int().positive(), z.number().int().positive()]))
     .nullable()
     .default(null),
+  /** The path lacks its beginning (a source root): the one file of the tree that ends with it is meant. */
+  partial: z.boolean().optional(),
 });
 export type Target = z.infer<typeof targetSchema>;
 
@@ -118,8 +121,7 @@ export interface Dataset {
   readonly cases: readonly Case[];
 }
 
-/** A record that could not be used: its position (1-based) and what is wrong with it. The others still count. */
-export interface BadRecord {
-  readonly record: number;
+/** A record that could not be used: where it is and what is wrong with it. The others still count. */
+export interface BadRecord extends RecordPlace {
   readonly what: string;
 }

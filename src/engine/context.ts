@@ -7,6 +7,7 @@ import type { PipelineGraph, StageNode } from "../pipeline/model.js";
 import type { Channel, NodeOutput } from "./channel.js";
 import type { Clock, PersonTerminal, StageKind, StageTools } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
+import type { OpenNode } from "./open-node.js";
 import type { Resources } from "./resources.js";
 import type { Selection } from "./selection.js";
 
@@ -60,6 +61,8 @@ export interface RunContext {
   readonly lost: ReadonlySet<Digest>;
   /** Units executed so far, over restarts, by node. */
   readonly executed: Map<string, Set<string>>;
+  /** Nodes opened before anything ran, so that what a person must mend first was found then. */
+  readonly opened: ReadonlyMap<string, OpenNode>;
   /** Key and row of each node that has an output, for the run's record and the lock file. */
   readonly finished: Map<string, { readonly key: Digest; readonly row: StageRow }>;
   /** Paths of files given to people. */
@@ -67,6 +70,7 @@ export interface RunContext {
   /** Outputs that no other node needs, loaded (and so found intact) before the run ended. */
   readonly outputs: Map<string, NodeOutput>;
   readonly redact: (text: string) => string;
+  readonly versions?: Readonly<Record<string, string>>;
 }
 
 /** Who writes rows of this run. */
@@ -81,6 +85,7 @@ export function stageTools(context: RunContext, node: StageNode): StageTools {
     random: world.random,
     env: world.env,
     ...(world.terminal === undefined ? {} : { terminal: world.terminal }),
+    ...(context.versions === undefined ? {} : { versions: context.versions }),
     baseFolder: context.graph.folder,
     projectRoot: options.projectRoot,
     cacheFolder: (name) => join(cache.folder, name),

@@ -5,6 +5,7 @@
  * of work are, which parts determine each unit's output, and how to do one unit. Everything else (looking up, storing, retrying,
  * streaming, counting, stopping, explaining) is the engine's.
  */
+import type { Finding } from "../base/finding.js";
 import type { Digest, Json } from "../base/json.js";
 import type { KeyPart } from "../cache/key.js";
 import type { StageKindInfo } from "../pipeline/model.js";
@@ -71,6 +72,8 @@ export interface StageTools {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where a person is asked; absent where nobody is there. */
   readonly terminal?: PersonTerminal;
+  /** Of the programs at work (`bench`, `node`): for reports, never for keys. */
+  readonly versions?: Readonly<Record<string, string>>;
   /** Absolute folder of the pipeline file: relative paths in `with:` are relative to it. */
   readonly baseFolder: string;
   /** Absolute project root. */
@@ -157,6 +160,13 @@ export type UnitOutcome =
       readonly resumeAt: number | null;
     };
 
+/** The outside world of a look around. */
+export interface DoctorTools extends Pick<StageTools, "env" | "baseFolder" | "cacheFolder" | "offline"> {
+  readonly sleep: Clock["sleep"];
+  /** Aborts when the person gives up or the check has taken too long. */
+  readonly signal: AbortSignal;
+}
+
 interface StageKindCommon<C> extends StageKindInfo {
   /** Raised when the same inputs and configuration would give another output. */
   readonly version: number;
@@ -174,6 +184,8 @@ interface StageKindCommon<C> extends StageKindInfo {
   readonly resource?: (config: C) => { readonly name: string; readonly concurrency: number; readonly adaptive?: boolean } | null;
   /** Its units were paid for (answers) or cost requests: `gc` never drops them unless told, and two processes never do one twice. */
   readonly precious: boolean;
+  /** What `bench doctor` says of a stage before it is run: is what it needs there? Sends nothing that costs money. */
+  readonly doctor?: (config: C, environment: DoctorTools) => Promise<readonly Finding[]>;
   /** `--items` and `--sample` choose among its output. */
   readonly selectable?: boolean;
 }
@@ -220,6 +232,8 @@ export interface OutFile {
   /** `{timestamp}` is replaced (run's time for `run`, time of making for `mined`): `20261130T221500Z`. */
   readonly name: string;
   readonly text: string;
+  /** `{timestamp}` is replaced in the text too: for a file that names others. */
+  readonly fill?: boolean;
 }
 
 export interface WholeResult {

@@ -10,11 +10,17 @@ export interface StoredFile {
   readonly root: "run" | "mined";
   readonly name: string;
   readonly text: Digest;
+  readonly fill?: boolean | undefined;
 }
 
 export async function storeFiles(context: RunContext, files: readonly OutFile[]): Promise<StoredFile[]> {
   return Promise.all(
-    files.map(async ({ root, name, text }) => ({ root, name, text: await context.cache.putBytes(Buffer.from(text, "utf8")) })),
+    files.map(async ({ root, name, text, fill }) => ({
+      root,
+      name,
+      text: await context.cache.putBytes(Buffer.from(text, "utf8")),
+      ...(fill === true ? { fill } : {}),
+    })),
   );
 }
 
@@ -45,7 +51,8 @@ export async function materialise(context: RunContext, files: readonly StoredFil
 
 async function writeRunFile(context: RunContext, file: StoredFile, name: string): Promise<string> {
   const path = join(context.options.runFolder, name);
-  await writeAtomically(path, await textOf(context, file));
+  const text = await textOf(context, file);
+  await writeAtomically(path, file.fill === true ? text.replaceAll("{timestamp}", timestamp(context.options.startedAt)) : text);
   return path;
 }
 

@@ -15,9 +15,11 @@ import type { Budget } from "./budget.js";
 import type { NodeOutput } from "./channel.js";
 import type { RunContext } from "./context.js";
 import { type ItemRef, type ItemStageKind, type StageKind, StageProblem, type Unit } from "./contract.js";
+import { asInput, loadInputs } from "./inputs.js";
 import { type NodeInput, sharedParts, stageParts, unitKey } from "./keys.js";
-import { asInput, isUsable, loadInputs, type OpenNode, openNode, outputOf } from "./node-run.js";
+import { type OpenNode, openNode } from "./open-node.js";
 import type { RunRecord } from "./record.js";
+import { isUsable, outputOf } from "./rows.js";
 
 export interface NodePlan {
   readonly id: string;
@@ -54,6 +56,8 @@ export interface KeyExplanation {
   readonly last: { readonly run: string; readonly key: string; readonly differences: readonly PartDifference[] } | null;
   /** Why parts are unknown. */
   readonly unknown: string | null;
+  /** The units are known and the item is none of them. */
+  readonly noSuchItem: boolean;
 }
 
 /** Earlier runs of the same pipeline, newest first. */
@@ -91,7 +95,7 @@ export async function explainKey(
   const walked = await walk(context, history, nodeId);
   const found = walked.find(({ plan }) => plan.id === nodeId);
   if (found === undefined) throw new Error(`no node ${nodeId}`);
-  const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null };
+  const blank = { id: nodeId, item, key: null, stored: false, parts: [], last: null, noSuchItem: false };
   if (found.open === null) return { ...blank, unknown: found.plan.reason };
   if (found.parts === null) {
     const waiting = walked
@@ -113,6 +117,7 @@ export async function explainKey(
           ? null
           : { run: before.run, key: before.key, differences: keyDifferences(keyParts(before.row.parts), found.parts) },
       unknown: null,
+      noSuchItem: false,
     };
   }
   const units =
@@ -132,6 +137,7 @@ export async function explainKey(
     const some = units.known.slice(0, 5).map((entry) => entry.unit.id);
     return {
       ...blank,
+      noSuchItem: true,
       unknown: `no such item; there are ${units.known.length}${some.length > 0 ? `: ${some.join(", ")}${units.known.length > 5 ? ", ..." : ""}` : ""}`,
     };
   }
@@ -145,6 +151,7 @@ export async function explainKey(
     parts,
     last: before === null ? null : { run: before.run, key: before.key, differences: keyDifferences(before.parts, parts) },
     unknown: null,
+    noSuchItem: false,
   };
 }
 

@@ -2,7 +2,7 @@
  * What a run leaves for people and for later commands: `run.json` in the run's folder (kept up to date while it runs) and the lock file
  * beside the pipeline, with the digests of what was used.
  */
-import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
@@ -67,8 +67,13 @@ export function effectiveState(record: RunRecord): RunRecord["state"] | "killed"
 export async function writeAtomically(path: string, text: string): Promise<void> {
   await makeFolder(dirname(path));
   const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, text);
-  await rename(temporary, path);
+  try {
+    await writeFile(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
 }
 
 export async function writeRunRecord(folder: string, record: RunRecord): Promise<void> {

@@ -11,12 +11,14 @@ import type { PipelineGraph } from "../pipeline/model.js";
 import type { Spent } from "./budget.js";
 import { Channel } from "./channel.js";
 import type { RunContext, RunOptions, World } from "./context.js";
-import type { StageKind, StageOutput } from "./contract.js";
+import { type StageKind, type StageOutput, StageProblem } from "./contract.js";
 import type { EventSink, NodeProgress } from "./events.js";
-import { outputOf, runNode } from "./node-run.js";
+import { runNode } from "./node-run.js";
+import { type OpenNode, openNode } from "./open-node.js";
 import { type LockFile, lockPath, type RunRecord, thisProcess, writeAtomically, writeRunRecord } from "./record.js";
 import { redactor } from "./redact.js";
 import { Resources } from "./resources.js";
+import { outputOf } from "./rows.js";
 
 /** Each restart removes at least one damaged entry; more than this many means that something keeps damaging them. */
 const MOST_RESTARTS = 8;
@@ -127,6 +129,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
     return saving;
   };
 
+  const opened = new Map<string, OpenNode>();
   let started = false;
   let verifyHits = false;
   let lost: Digest[] = [];
@@ -157,8 +160,16 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
       finished,
       files,
       outputs: new Map(),
+      opened,
       redact,
+      versions: { bench: request.version, node: process.version },
     };
+    if (attempt === 0) {
+      const mistakes = await openAll(context, opened);
+      if (mistakes.length > 0) {
+        return nothingRun(mistakes.map(redact), [...progress.values()], counts, warnings);
+      }
+    }
     const problem = await attemptOnce(context);
     if (problem === null) break;
     if (problem instanceof CacheUnwritable) {
@@ -200,7 +211,7 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
 
   events({ type: "run-finished", state });
   await saveRecord({ state, exit });
-  if (request.lock && exit === 0) await saveLock(graph, finished, warnings, redact);
+  if (request.lock && exit === 0) await saveLock(graph, finished, events, redact);
   const done = context;
   return {
     state,
@@ -226,6 +237,46 @@ function spentOf(context: RunContext | undefined): Record<string, Spent> {
   return Object.fromEntries(
     ledgers.map(([stage, ledger]) => [stage, ledger.spent] as const).filter(([, { queries }]) => queries > 0),
   );
+}
+
+/**
+ * Opens every node before any runs: a rule file with a mistake or a data set that is not there must not be found after a night of paid
+ * questions. All of them are reported, each once however many cells share it. Damage met here is the attempt's to find again.
+ */
+async function openAll(context: RunContext, opened: Map<string, OpenNode>): Promise<string[]> {
+  const mistakes = new Map<string, string>();
+  for (const node of context.graph.nodes) {
+    if (context.options.skipped.has(node.id)) continue;
+    try {
+      opened.set(node.id, await openNode(context, node));
+    } catch (error) {
+      if (error instanceof StageProblem) {
+        if (!mistakes.has(error.message)) mistakes.set(error.message, `${node.stage} (line ${node.line}): ${error.message}`);
+      } else if (!(error instanceof DamagedEntry || error instanceof CacheBroken || error instanceof CacheUnwritable))
+        throw error;
+    }
+  }
+  return [...mistakes.values()];
+}
+
+function nothingRun(
+  mistakes: readonly string[],
+  nodes: readonly NodeProgress[],
+  counts: Readonly<Record<string, number>>,
+  warnings: readonly string[],
+): RunResult {
+  return {
+    state: "failed",
+    exit: 2,
+    nodes,
+    counts,
+    spent: {},
+    files: [],
+    resumeAt: null,
+    message: mistakes.join("\n"),
+    warnings,
+    output: () => null,
+  };
 }
 
 /** Runs every node; the first damage or bug that one meets, after all the others have come to rest. */
@@ -284,7 +335,7 @@ function freshProgress(graph: PipelineGraph): Map<string, NodeProgress> {
 async function saveLock(
   graph: PipelineGraph,
   finished: RunContext["finished"],
-  warnings: string[],
+  events: EventSink,
   redact: (text: string) => string,
 ): Promise<void> {
   const lock: LockFile = {
@@ -305,6 +356,7 @@ async function saveLock(
   try {
     await writeAtomically(path, redact(`${JSON.stringify(lock, null, 2)}\n`));
   } catch (error) {
-    warnings.push(`the lock file ${path} could not be written: ${error instanceof Error ? error.message : String(error)}`);
+    const why = error instanceof Error ? error.message : String(error);
+    events({ type: "warning", message: `the lock file ${path} could not be written: ${why}` });
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Measure } from "./contract.js";
 import { parseMeasures } from "./registry.js";
 
-const parsed = parseMeasures("P,R,F1,Hit@1,Hit@3,All@1,All@3,R@1,R@3,P@1,P@3,RR,RR@2,AP,AP@2,Rprec");
+const parsed = parseMeasures("P,R,F1,Hit@1,Hit@3,All@1,All@3,AccLocAgent@1,AccLocAgent@3,R@1,R@3,P@1,P@3,RR,RR@2,AP,AP@2,Rprec");
 const measures: readonly Measure[] = parsed.ok ? parsed.value : [];
 
 /** Every way in which targets (1) and other files (0) can come up, each equally likely to fall on a given pattern. */
@@ -25,7 +25,7 @@ function meanOverRankings(measure: Measure, size: number, pool: number, relevant
 }
 
 test("all rankings of all pools of up to 7 files", () => {
-  expect(measures).toHaveLength(16);
+  expect(measures).toHaveLength(18);
   for (let pool = 1; pool <= 7; pool++) {
     for (let relevant = 1; relevant <= pool; relevant++) {
       for (let size = 0; size <= pool; size++) {

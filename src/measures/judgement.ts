@@ -12,6 +12,11 @@ export interface JudgeOptions {
    * that repeats itself has not shown ten files), `dropped` removes it from the ranking (the `seed` rules' way of counting).
    */
   readonly repeats?: "wrong" | "dropped";
+  /**
+   * Grades that people gave, by path: 0 = looked at and no target, -1 = was to be looked at and was not. Positive ones are among the
+   * targets already; other negative ones say nothing.
+   */
+  readonly judgements?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -19,25 +24,43 @@ export interface JudgeOptions {
  * and not relevant: they count like no target. A path listed twice counts once, with its highest grade.
  */
 export function judge(
-  predictions: readonly { readonly target: string | null }[],
+  predictions: readonly { readonly target: string | null; readonly path?: string | null }[],
   targets: readonly { readonly path: string; readonly grade: number }[],
   options: JudgeOptions = {},
 ): CaseJudgement {
+  const { judgements } = options;
+  const ranks: ("judged" | "pooled" | "unpooled")[] = [];
   const grades = new Map<string, number>();
   for (const { path, grade } of targets) {
     if (grade > 0) grades.set(path, Math.max(grade, grades.get(path) ?? 0));
   }
   const indices = new Map([...grades.keys()].map((path, index) => [path, index]));
   const credited = new Set<number>();
+  const seen = new Set<string>();
   const ranking: number[] = [];
-  for (const { target } of predictions) {
+  for (const { target, path } of predictions) {
     const index = target === null ? undefined : indices.get(target);
     const repeated = index !== undefined && credited.has(index);
     if (repeated && options.repeats === "dropped") continue;
     if (index !== undefined) credited.add(index);
-    ranking.push(index === undefined || repeated ? -1 : index);
+    const hit = index !== undefined && !repeated;
+    ranking.push(hit ? index : -1);
+    if (judgements === undefined) continue;
+    // A repeat, of a target or of a miss, says nothing new: it is neither relevant nor known to be wrong.
+    const again = repeated || (path != null && seen.has(path));
+    if (path != null) seen.add(path);
+    ranks.push(hit ? "judged" : again ? "unpooled" : knowledge(judgements.get(path ?? "")));
   }
-  return { ranking, targets: [...grades.values()] };
+  const all = [...grades.values()];
+  if (judgements === undefined) return { ranking, targets: all };
+  let nonrelevant = 0;
+  for (const grade of judgements.values()) if (grade === 0) nonrelevant++;
+  return { ranking, targets: all, judged: { ranks, nonrelevant } };
+}
+
+function knowledge(grade: number | undefined): "judged" | "pooled" | "unpooled" {
+  if (grade === undefined || grade < -1) return "unpooled";
+  return grade === -1 ? "pooled" : "judged";
 }
 
 /** Distinct targets among the first `k` predictions; all of them without `k`. */

@@ -201,6 +201,7 @@ const file = resolve(import.meta.dirname, "../../../shared/data/vectors/ranked-m
 /** trec_eval's names and ours. */
 const TREC: Record<string, string> = {
   map: "AP",
+  bpref: "Bpref",
   Rprec: "Rprec",
   recip_rank: "RR",
   ndcg: "nDCG",
@@ -229,8 +230,9 @@ test.skipIf(!existsSync(file))("trec_eval's values of 40 queries and their means
   let compared = 0;
   for (const [query, grades] of Object.entries(vectors.qrels)) {
     const judgement = judge(
-      (vectors.run[query] ?? []).map((target) => ({ target })),
+      (vectors.run[query] ?? []).map((path) => ({ path, target: path })),
       Object.entries(grades).map(([path, grade]) => ({ path, grade })),
+      { judgements: new Map(Object.entries(grades)) },
     );
     for (const [theirs, ours] of Object.entries(TREC)) {
       const mine = value(ours, judgement) ?? 0;

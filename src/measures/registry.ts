@@ -4,13 +4,20 @@
  */
 import { nearest } from "../base/nearest.js";
 import { err, ok, type Result } from "../base/result.js";
+import { accLocAgentAt } from "./acc-locagent.js";
 import { allAt } from "./all.js";
 import { averagePrecision } from "./average-precision.js";
+import { bpref } from "./bpref.js";
 import type { Measure } from "./contract.js";
 import { f1 } from "./f1.js";
 import { hitAt } from "./hit.js";
+import { inferredAp } from "./inferred-ap.js";
+import { judgedAt } from "./judged.js";
+import { atLevel } from "./levels.js";
 import { microF1, microPrecision, microRecall } from "./micro.js";
+import { splitParameters } from "./names.js";
 import { ndcg } from "./ndcg.js";
+import { passAt } from "./pass.js";
 import { precision, precisionAt } from "./precision.js";
 import { rPrecision } from "./r-precision.js";
 import { recall, recallAt } from "./recall.js";
@@ -29,33 +36,77 @@ export interface MeasureFamily {
   readonly whole?: Measure;
   /** With a cut-off; absent where there is none. */
   readonly at?: (k: number) => Measure;
+  /** Parameters of its own, and the measure that their values stand for; a text = what is wrong with them. */
+  readonly parameters?: readonly string[];
+  readonly with?: (values: ReadonlyMap<string, string>, k: number | undefined) => Measure | string;
+  /** False where it can't count classes, functions or lines. */
+  readonly levels: boolean;
 }
 
 export const measureFamilies: readonly MeasureFamily[] = [
   family("P", ["precision", "set_p"], precision, precisionAt),
   family("R", ["recall", "set_recall"], recall, recallAt),
   family("F1", ["f-1", "f_1", "set_f", "set_f_1"], f1),
-  family("P(micro)", ["micro-precision", "precision(micro)", "micro-p"], microPrecision),
-  family("R(micro)", ["micro-recall", "recall(micro)", "micro-r"], microRecall),
-  family("F1(micro)", ["micro-f1"], microF1),
+  family("P(micro)", ["micro-precision", "precision(micro)", "micro-p"], microPrecision, undefined, { levels: false }),
+  family("R(micro)", ["micro-recall", "recall(micro)", "micro-r"], microRecall, undefined, { levels: false }),
+  family("F1(micro)", ["micro-f1"], microF1, undefined, { levels: false }),
   family("Hit", ["success", "hits", "hit_rate", "hitrate", "top"], undefined, hitAt),
   family("All", [], undefined, allAt),
+  family("AccLocAgent", ["acc_locagent", "acc-locagent"], undefined, accLocAgentAt),
   family("RR", ["mrr", "recip_rank"], reciprocalRank(), reciprocalRank),
   family("AP", ["map", "map_cut"], averagePrecision(), averagePrecision),
-  family("nDCG", ["ndcg_cut"], ndcg(), ndcg),
+  family("nDCG", ["ndcg_cut"], ndcg(), ndcg, { parameters: ["gain", "dcg"], with: ndcgWith }),
   family("Rprec", ["r-prec", "r-precision", "rprecision"], rPrecision),
+  family("Bpref", [], bpref, undefined, { levels: false }),
+  family("InfAP", ["inf_ap", "inferred_ap"], inferredAp, undefined, { levels: false }),
+  family("Judged", [], undefined, judgedAt, { levels: false }),
+  family("pass", [], undefined, passAt, { parameters: ["by"], with: passWith, levels: false }),
 ];
+
+/** `gain=exp` in our words, `dcg=exp-log2` in those of ir_measures. */
+function ndcgWith(values: ReadonlyMap<string, string>, k: number | undefined): Measure | string {
+  const words = new Map([
+    ["linear", "linear"],
+    ["log2", "linear"],
+    ["exp", "exp"],
+    ["exponential", "exp"],
+    ["exp-log2", "exp"],
+  ] as const);
+  const typed = values.get("gain") ?? values.get("dcg") ?? "linear";
+  const gain = words.get(typed as "linear");
+  return gain === undefined ? `gain=${typed} is neither linear nor exp` : ndcg(k, gain);
+}
+
+function passWith(values: ReadonlyMap<string, string>, k: number | undefined): Measure | string {
+  if (k === undefined) return "it needs a cut-off";
+  const by = parseMeasure(values.get("by") ?? "");
+  if (!by.ok) return `by: ${by.error.message}`;
+  if (!by.value.binary || by.value.ofRepeats !== undefined) {
+    return `by=${by.value.name} is no measure of 0 and 1 for a single answer; Hit@5 is one`;
+  }
+  return passAt(k, by.value);
+}
 
 function family(
   name: string,
   aliases: readonly string[],
   whole: Measure | undefined,
   at?: (k: number) => Measure,
+  more: Partial<Pick<MeasureFamily, "parameters" | "with" | "levels">> = {},
 ): MeasureFamily {
   const usage = [whole && name, at && `${name}@k`].filter((form) => form !== undefined).join(", ");
   const example = whole ?? at?.(5);
   if (example === undefined) throw new Error(`measure ${name} has neither form`);
-  return { name, usage, aliases, example, ...(whole && { whole }), ...(at && { at }) };
+  return {
+    name,
+    usage,
+    aliases,
+    example,
+    ...(whole && { whole }),
+    ...(at && { at: (k: number) => at(k) }),
+    levels: true,
+    ...more,
+  };
 }
 
 const BY_NAME: ReadonlyMap<string, MeasureFamily> = new Map(
@@ -68,16 +119,61 @@ export interface MeasureNameError {
   readonly suggestion?: string;
 }
 
-/** A measure by its name, letter case ignored; cut-offs are written `@5`, or `_5` as trec_eval does. */
+/**
+ * A measure by its name, letter case ignored; cut-offs are written `@5`, or `_5` as trec_eval does. Parameters stand in brackets:
+ * `P(level=function)@5`, `nDCG(gain=exp)@10`.
+ */
 export function parseMeasure(text: string): Result<Measure, MeasureNameError> {
   const typed = text.trim();
   const shown = JSON.stringify(typed.length > 60 ? `${typed.slice(0, 60)}…` : typed);
-  const name = typed.toLowerCase();
+  const parts = splitParameters(typed.toLowerCase());
+  if (parts === null) {
+    return err({ message: `the brackets of measure ${shown} can't be read`, suggestion: "write them as in P(level=function)@5" });
+  }
+  const named = parseName(parts.plain, shown);
+  if (!named.ok || parts.parameters.length === 0) return named.ok ? ok(named.value.measure) : named;
+  return withParameters(named.value, parts.parameters, shown);
+}
+
+interface Named {
+  readonly family: MeasureFamily;
+  readonly k: number | undefined;
+  readonly measure: Measure;
+}
+
+function withParameters(
+  { family: found, k, measure }: Named,
+  typed: readonly (readonly [string, string])[],
+  shown: string,
+): Result<Measure, MeasureNameError> {
+  const values = new Map(typed);
+  const own = found.parameters ?? [];
+  const known = [...own, ...(found.levels ? ["level", "iou"] : [])];
+  const strange = typed.find(([name]) => !known.includes(name));
+  if (strange !== undefined) {
+    const name = JSON.stringify(strange[0].slice(0, 40));
+    return err({
+      message: `measure ${found.name} has no parameter ${name}`,
+      suggestion: known.length === 0 ? `write ${found.usage}` : `it has ${known.join(", ")}`,
+    });
+  }
+  if (values.size < typed.length) return err({ message: `measure ${shown} gives a parameter twice`, suggestion: "give it once" });
+  const made = own.some((name) => values.has(name)) ? (found.with?.(values, k) ?? measure) : measure;
+  const level = values.get("level");
+  const iou = values.get("iou");
+  const problem = (what: string) => err({ message: `measure ${shown} can't be used: ${what.slice(0, 300)}` });
+  if (typeof made === "string") return problem(made);
+  const result = atLevel(made, { ...(level === undefined ? {} : { level }), ...(iou === undefined ? {} : { iou }) });
+  return result.ok ? result : problem(result.error);
+}
+
+/** A name without parameters, in lower case. */
+function parseName(name: string, shown: string): Result<Named, MeasureNameError> {
   if (name === "") return err({ message: "a measure's name is missing", suggestion: `known are ${known()}` });
 
   const plain = BY_NAME.get(name);
   if (plain !== undefined) {
-    if (plain.whole !== undefined) return ok(plain.whole);
+    if (plain.whole !== undefined) return ok({ family: plain, k: undefined, measure: plain.whole });
     return err({ message: `measure ${shown} needs a cut-off`, suggestion: `say how many ranks count: ${plain.name}@5` });
   }
 
@@ -96,7 +192,7 @@ export function parseMeasure(text: string): Result<Measure, MeasureNameError> {
       suggestion: `for example ${found.name}@5`,
     });
   }
-  return ok(found.at(k));
+  return ok({ family: found, k, measure: found.at(k) });
 }
 
 function unknown(shown: string, stem: string, cutoff: string | null): MeasureNameError {
@@ -104,7 +200,7 @@ function unknown(shown: string, stem: string, cutoff: string | null): MeasureNam
     const k = cutoff ?? "5";
     return {
       message: `${shown} is a name for several measures`,
-      suggestion: `say Hit@${k} (at least one target) or All@${k} (every target)`,
+      suggestion: `say Hit@${k} (at least one target), All@${k} (every target) or AccLocAgent@${k} (min(${k}, targets) of them)`,
     };
   }
   const guess = BY_NAME.get(nearest(stem, BY_NAME.keys()) ?? "");
@@ -125,7 +221,7 @@ function known(): string {
  * A list of names, or one text with commas. In the order given, each measure once; every wrong name is reported at once.
  */
 export function parseMeasures(names: string | readonly string[]): Result<Measure[], MeasureNameError[]> {
-  const list = (typeof names === "string" ? [names] : names).flatMap((name) => name.split(","));
+  const list = (typeof names === "string" ? [names] : names).flatMap(splitList);
   const measures = new Map<string, Measure>();
   const errors: MeasureNameError[] = [];
   for (const name of list) {
@@ -134,4 +230,20 @@ export function parseMeasures(names: string | readonly string[]): Result<Measure
     else errors.push(parsed.error);
   }
   return errors.length > 0 ? err(errors) : ok([...measures.values()]);
+}
+
+/** Commas inside brackets belong to a name. */
+function splitList(text: string): string[] {
+  const names: string[] = [];
+  let from = 0;
+  let inside = false;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "(") inside = true;
+    else if (text[at] === ")") inside = false;
+    else if (text[at] === "," && !inside) {
+      names.push(text.slice(from, at));
+      from = at + 1;
+    }
+  }
+  return [...names, text.slice(from)];
 }

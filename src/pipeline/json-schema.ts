@@ -5,6 +5,7 @@
  * and what only the graph can tell (needs, cycles, cells) is left to `bench`.
  */
 import * as z from "zod";
+import { withoutMark } from "../base/written-text.js";
 import type { StageKindInfo } from "./model.js";
 
 type Schema = { readonly [keyword: string]: unknown };
@@ -177,6 +178,8 @@ function pointer(name: string): string {
 /** Takes a reference where the schema itself would not take any text; the description stays where editors look for it. */
 function convert(schema: unknown, prefix: string, self: string): unknown {
   if (!isSchema(schema)) return schema;
+  const written = withoutMark(schema);
+  if (written !== null) return { ...written, type: ["string", "number", "boolean"] };
   const { description, default: byDefault, ...rest } = convertKeywords(schema, prefix, self);
   const keywords = Object.keys(rest);
   const takesAnyText = keywords.length === 0 || (keywords.length === 1 && rest.type === "string");

@@ -5,6 +5,7 @@
  * wrappers (optional, default, pipes) and unions; in a union told apart by a key (`kind`) along the branch that the value chose.
  */
 import type * as z from "zod";
+import { isWrittenText } from "../base/written-text.js";
 
 /** zod's public description of a schema (`schema._zod.def`); each type has other members. */
 interface Definition {
@@ -127,4 +128,9 @@ export function takesKey(schema: z.ZodType, value: unknown, path: readonly Prope
 /** Literal values that are right at `path`. */
 export function literalsAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): unknown[] {
   return schemasAt(schema, value, path).flatMap((each) => literals(each));
+}
+
+/** True where the schema takes what is written at `path` as text, number or not (`writtenText`). */
+export function takesWritten(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): boolean {
+  return schemasAt(schema, value, path).some(isWrittenText);
 }

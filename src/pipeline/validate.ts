@@ -8,6 +8,7 @@ import type * as z from "zod";
 import { canonicalJson, type Json } from "../base/json.js";
 import { DEFAULT_MESSAGE, explainIssue } from "./issues.js";
 import type { Mistakes, Span } from "./mistakes.js";
+import { takesWritten } from "./schema-walk.js";
 import { hasUnknown, type MapNode, type SourceNode, toJson } from "./tree.js";
 import { code } from "./words.js";
 
@@ -32,14 +33,24 @@ export function validate(validation: Validation): Json | null {
   const first = parse(validation, root);
   if (first === null) return null;
   let { result } = first;
-  let tree: SourceNode = root;
+  let tree = root;
   if (!result.success) {
-    const reread = readAsText(root, textPlaces(result.error.issues));
-    const second = reread === root ? null : parse(validation, reread);
-    if (second?.result.success) {
-      result = second.result;
-      tree = reread;
-    }
+    const value = toJson(root);
+    const places = textPlaces(result.error.issues).map((path) => ({
+      key: pathKey(path),
+      written: takesWritten(schema, value, path),
+    }));
+    const reread = rereadAs(validation, places);
+    // What is no better as text stays what it was, and its mistake speaks of that.
+    const still = reread?.result.success === false ? textPlaces(reread.result.error.issues).map(pathKey) : [];
+    const best =
+      still.length === 0
+        ? reread
+        : rereadAs(
+            validation,
+            places.filter(({ key }) => !still.includes(key)),
+          );
+    if (best !== null) ({ result, tree } = best);
   }
   if (result.success) {
     if (hasUnknown(tree)) return null;
@@ -55,7 +66,7 @@ export function validate(validation: Validation): Json | null {
       return null;
     }
   }
-  const context = { schema, root, home, value: toJson(root), mistakes };
+  const context = { schema, root: tree, home, value: toJson(tree), mistakes };
   for (const issue of result.error.issues.slice(0, MAX_ISSUES)) explainIssue(issue, [], context);
   return null;
 }
@@ -75,8 +86,21 @@ function parse({ schema, kind, home, mistakes }: Validation, tree: SourceNode) {
   }
 }
 
+/** The same with the values at `places` as the text that they were written as; null where there are none such. */
+function rereadAs(validation: Validation, places: readonly TextPlace[]) {
+  const tree = readAsText(validation.root, new Map(places.map(({ key, written }) => [key, written])));
+  const parsed = tree === validation.root ? null : parse(validation, tree);
+  return parsed === null ? null : { result: parsed.result, tree };
+}
+
+interface TextPlace {
+  readonly key: string;
+  /** The schema takes what was written there, whatever YAML makes of it. */
+  readonly written: boolean;
+}
+
 /** Paths where text was wanted and something else came. */
-function textPlaces(issues: Issues, base: readonly PropertyKey[] = []): string[] {
+function textPlaces(issues: Issues, base: readonly PropertyKey[] = []): PropertyKey[][] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path];
     if (issue.code === "invalid_union") return issue.errors.flatMap((inner) => textPlaces(inner, path));
@@ -84,7 +108,7 @@ function textPlaces(issues: Issues, base: readonly PropertyKey[] = []): string[]
       issue.code === "invalid_type"
         ? issue.expected === "string"
         : issue.code === "invalid_value" || issue.code === "invalid_format";
-    return wanted ? [pathKey(path)] : [];
+    return wanted ? [path] : [];
   });
 }
 
@@ -94,14 +118,16 @@ function pathKey(path: readonly PropertyKey[]): string {
 
 /**
  * `--set revision=12e5` is a number in YAML and a revision in the person's mind: what was typed on the command line and is refused
- * as a number is tried as the text that it was. Values in the file are not: there, quotes are easy and seen by all.
+ * as a number is tried as the text that it was. Values in the file are not, where the schema does not ask for it
+ * (`writtenText`): there, quotes are easy and seen by all.
  */
-function readAsText(node: SourceNode, places: readonly string[], path: readonly string[] = []): SourceNode {
-  if (places.length === 0) return node;
+function readAsText<Node extends SourceNode>(node: Node, places: ReadonlyMap<string, boolean>, path?: readonly string[]): Node;
+function readAsText(node: SourceNode, places: ReadonlyMap<string, boolean>, path: readonly string[] = []): SourceNode {
+  if (places.size === 0) return node;
   if (node.type === "scalar") {
-    const fits =
-      node.origin?.typed === true && typeof node.value !== "string" && node.value !== null && places.includes(pathKey(path));
-    return fits ? { ...node, value: node.text } : node;
+    const written = places.get(pathKey(path));
+    const fits = written !== undefined && (written || node.origin?.typed === true);
+    return fits && typeof node.value !== "string" && node.value !== null ? { ...node, value: node.text } : node;
   }
   if (node.type === "list") {
     const items = node.items.map((item, index) => readAsText(item, places, [...path, String(index)]));

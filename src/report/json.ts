@@ -7,6 +7,7 @@ import { compareCodePoints } from "../answers/python-text.js";
 import { FINAL_STATUSES } from "../answers/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "../scoring/contract.js";
 import type { Summary } from "../scoring/summary-schema.js";
+import { effortOf } from "./effort.js";
 
 const REPORT_SCHEMA_VERSION = 1;
 
@@ -24,12 +25,15 @@ export interface ReportFacts {
   readonly generatedAt: string | null;
   /** The data set as the user named it; null in a pipeline. */
   readonly datasetFile: string | null;
+  /** Of the programs that made it (`bench`, `node`); absent where they are no part of it. */
+  readonly versions?: Readonly<Record<string, string>>;
 }
 
 export function reportJson({ label, meta, cases, summary }: Cell, facts: ReportFacts) {
   return {
     schema_version: REPORT_SCHEMA_VERSION,
     generated_at: facts.generatedAt,
+    versions: facts.versions ?? null,
     benchmark_source_file: facts.datasetFile,
     project_name: meta.dataset.project_name,
     github_url: meta.dataset.url,
@@ -49,6 +53,7 @@ export function reportJson({ label, meta, cases, summary }: Cell, facts: ReportF
       only_answered: meta.only_answered,
     },
     summary,
+    cost_and_latency: effortOf(cases),
     issues: cases.map(issueJson),
   };
 }
@@ -72,7 +77,7 @@ function issueJson(scored: ScoredCase) {
     command: details.command ?? null,
     request_url: details.request_url ?? null,
     request_payload: details.request_payload ?? null,
-    llm_content: details.llm_content ?? null,
+    llm_content: details.llm_content ?? (details.provider === undefined ? null : scored.raw_response),
     raw_response: scored.raw_response,
     in_repo_only: inRepoJson(scored),
 
@@ -85,8 +90,12 @@ function issueJson(scored: ScoredCase) {
     why: scored.why,
     scored: scored.scored,
     excluded: scored.excluded,
+    best_grade: scored.best_grade,
+    repository: scored.repository ?? null,
+    changes: scored.changes ?? [],
     strata: scored.strata,
     targets: scored.targets,
+    ...(scored.grades === undefined ? {} : { grades: scored.grades }),
     absent_targets: scored.absent_targets,
     predictions: scored.predictions,
     draws: scored.draws,
@@ -149,7 +158,8 @@ export function resultsJson(cells: readonly Cell[], reports: ReadonlyMap<string,
   return {
     schema_version: REPORT_SCHEMA_VERSION,
     generated_at: facts.generatedAt,
-    cells: cells.map(({ label, meta, summary }) => ({
+    versions: facts.versions ?? null,
+    cells: cells.map(({ label, meta, summary, cases }) => ({
       label,
       report: reports.get(label) ?? null,
       backend: { name: meta.backend, kind: meta.kind, identity: meta.identity ?? null },
@@ -159,6 +169,7 @@ export function resultsJson(cells: readonly Cell[], reports: ReadonlyMap<string,
       left_out: meta.left_out,
       warnings: meta.warnings,
       summary,
+      cost_and_latency: effortOf(cases),
     })),
   };
 }

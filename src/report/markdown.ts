@@ -4,14 +4,15 @@
  */
 import { canonicalJson } from "../base/json.js";
 import type { MeasureSummary, ViewSummary } from "../scoring/summary-schema.js";
+import { effortSection } from "./effort.js";
 import { fenced, markdownTable, markdownText } from "./escape.js";
 import type { Cell, ReportFacts } from "./json.js";
 import { absentTargets, failures, leftOut } from "./markdown-lists.js";
 import { count, percent, plural, range, ratio } from "./numbers.js";
 
 /** Kinds that need no system under test; they say what a figure is worth. */
-const BASELINES: ReadonlySet<string> = new Set(["bm25", "random", "popularity", "names"]);
-const SELF_TESTS: ReadonlySet<string> = new Set(["oracle", "empty"]);
+export const BASELINES: ReadonlySet<string> = new Set(["bm25", "random", "popularity", "names"]);
+export const SELF_TESTS: ReadonlySet<string> = new Set(["oracle", "empty"]);
 
 /** `definitions`: what each measure is, by name, for the reader who wants to know. */
 export function markdownReport(
@@ -25,6 +26,7 @@ export function markdownReport(
     pooled(ordered),
     outcomes(ordered),
     rungs(ordered),
+    effort(ordered),
     strata(ordered),
     allTargets(ordered),
     absentTargets(ordered),
@@ -64,7 +66,9 @@ function heading(cells: readonly Cell[], facts: ReportFacts): string {
         `${plural(cases - without, "case")} with a target that counts, ${without} without one (shown, not scored).`,
     );
   }
-  if (facts.generatedAt !== null) lines.push(`Made at ${markdownText(facts.generatedAt)}.`);
+  const versions = Object.entries(facts.versions ?? {}).map(([program, version]) => markdownText(`${program} ${version}`));
+  const by = versions.length === 0 ? "" : ` by ${versions.join(", ")}`;
+  if (facts.generatedAt !== null) lines.push(`Made at ${markdownText(facts.generatedAt)}${by}.`);
   if (cells.some(({ meta }) => meta.corpus === null)) {
     lines.push("Without a corpus only the path rung matches, against the targets alone.");
   }
@@ -108,10 +112,12 @@ function figures(cells: readonly Cell[]): string {
   });
   const notes = [
     ...intervalNote(cells),
+    ...insteadNote(cells),
     ...(cells.some(({ summary }) => summary.expectation !== null)
       ? ['"Expected" is the closed-form expectation of a uniformly random ranking, beside the mean over the draws.']
       : []),
     ...undefinedNote(cells),
+    ...judgementNote(cells),
   ];
   return ["## Figures", markdownTable(["backend", "n", ...measures.map((text) => markdownText(text))], rows), ...notes].join(
     "\n\n",
@@ -123,9 +129,43 @@ function intervalNote(cells: readonly Cell[]): string[] {
   const settings = cells[0]?.summary.bootstrap;
   if (kinds.size !== 1 || settings == null) return [];
   return [
-    `In brackets: ${percent(settings.level)} intervals, ${settings.method} bootstrap over cases, ${settings.samples} resamples, ` +
+    `In brackets: ${percent(settings.level)} intervals, ${settings.method === "bca" ? "BCa" : settings.method} bootstrap over ${drawn(settings)}, ${settings.samples} resamples, ` +
       `seed ${settings.seed}, type 7 quantiles. They say how much the figure depends on which cases were chosen, not how much a model's answers vary.`,
   ];
+}
+
+function drawn({ cluster, answers }: { readonly cluster?: string | undefined; readonly answers?: boolean | undefined }): string {
+  const units =
+    cluster === undefined ? "cases" : cluster === "repository" ? "repositories" : "clusters of cases that share a pull request";
+  return answers === true ? `${units} and the answers within cases` : units;
+}
+
+/** Where a method could not be used, the bounds are percentile ones, and the reader is told. */
+function insteadNote(cells: readonly Cell[]): string[] {
+  const lines = cells.flatMap(({ label, summary }) => {
+    const fallen = Object.entries(summary.measures).filter(([, { instead }]) => instead !== undefined);
+    return fallen.length === 0 ? [] : [`${markdownText(label)} ${fallen.map(([name]) => markdownText(name)).join(", ")}`];
+  });
+  return lines.length === 0
+    ? []
+    : [`Percentile bounds stand in where all cases or all resamples agree, so that BCa is undefined: ${lines.join("; ")}.`];
+}
+
+/** Measures for truth with holes say nothing of their own until somebody has judged what the truth leaves open. */
+function judgementNote(cells: readonly Cell[]): string[] {
+  const names = measureNames(cells);
+  const same = [
+    ...(names.includes("Bpref") ? ["Bpref equals R"] : []),
+    ...(names.includes("InfAP") ? ["InfAP equals AP"] : []),
+    ...(names.some((name) => name.startsWith("Judged@")) ? ["Judged@k equals P@k"] : []),
+  ];
+  const given = cells.find(({ meta }) => meta.judgements !== undefined)?.meta.judgements;
+  if (given !== undefined) {
+    return [`Judged by people beside the truth: ${given.relevant} right, ${given.nonrelevant} wrong, ${given.open} left open.`];
+  }
+  return same.length === 0
+    ? []
+    : [`Nobody judged anything beside the truth, so ${same.join(", ")} (bench pool collects what to judge).`];
 }
 
 function undefinedNote(cells: readonly Cell[]): string[] {
@@ -193,6 +233,11 @@ function rungs(cells: readonly Cell[]): string {
     markdownTable(["backend", "read as", "matched by", "ambiguous", "duplicates"], rows, 3),
     "An ambiguous name counts as a false prediction; a repeated file counts once.",
   ].join("\n\n");
+}
+
+function effort(cells: readonly Cell[]): string {
+  const name = names(cells);
+  return effortSection(cells.map((cell) => ({ name: name(cell), cases: cell.cases })));
 }
 
 function originalNote(cells: readonly Cell[]): string {

@@ -52,6 +52,9 @@ export const scoredCaseSchema = viewScoresSchema.extend({
   number: z.number().nullable(),
   title: z.string(),
   url: z.string().nullable(),
+  /** `owner/repo`, and the linked pull requests (`owner/repo#12`): which cases are no independent draws. Absent = unknown. */
+  repository: z.string().nullable().optional(),
+  changes: z.array(z.string()).optional(),
   /** Strata: `links` (best grade, where known), and the data set's own. */
   strata: z.record(z.string(), z.string()),
   best_grade: z.enum(LINK_GRADES).nullable(),
@@ -65,6 +68,8 @@ export const scoredCaseSchema = viewScoresSchema.extend({
   finish_reason: z.string().nullable(),
   /** Targets that count: those that exist in the corpus (all without one; `seed`: all). */
   targets: z.array(z.string()),
+  /** Relevance of each of them; absent where all are 1. */
+  grades: z.array(z.number()).optional(),
   /** Targets that the corpus lacks. */
   absent_targets: z.array(z.string()),
   /** False when no target is left: shown, not scored. */
@@ -131,6 +136,8 @@ export const scoreMetaSchema = z.object({
   unasked: z.array(scoredCaseSchema),
   /** True when cases without an answer are left out of the headline because the user asked for that. */
   only_answered: z.boolean(),
+  /** Judgements beside the data set's truth; absent = none were given. */
+  judgements: z.object({ relevant: z.number(), nonrelevant: z.number(), open: z.number() }).optional(),
   left_out: z.array(leftOutSchema),
   /** Other things a reader must know, in sentences. */
   warnings: z.array(z.string()),
@@ -149,5 +156,7 @@ export const intervalSchema = z.object({
   n: z.number(),
   undefined: z.number(),
   wilson: z.object({ lower: z.number(), upper: z.number() }).nullable(),
+  /** Why the bounds are percentile ones although another method was asked for. */
+  instead: z.string().optional(),
 });
 export type IntervalRow = z.infer<typeof intervalSchema>;

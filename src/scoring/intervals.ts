@@ -3,10 +3,14 @@
  * per seed, so that all figures of a view are about the same resamples and adding a measure changes no other interval.
  */
 import type { Measure } from "../measures/contract.js";
+import type { ResampleMatrix } from "../statistics/bootstrap.js";
+import { type Figure, meanOf, meanOfSome, type Resampler, resampler } from "../statistics/figures.js";
+import type { IntervalMethod } from "../statistics/interval-methods.js";
+import type { Design, ResamplingOptions } from "../statistics/resampling.js";
 import { seedSummary } from "../statistics/seed-bootstrap.js";
 import { wilsonInterval } from "../statistics/wilson.js";
-import type { IntervalRow } from "./contract.js";
-import { type Bounds, boundsOfMean, boundsOfPooled, NO_BOUNDS, resampledSums } from "./resample.js";
+import type { IntervalRow, ViewScores } from "./contract.js";
+import { type ClusterBy, designOf } from "./design.js";
 import { ratios } from "./view-scores.js";
 import type { View, ViewRow } from "./views.js";
 
@@ -15,8 +19,22 @@ export interface BootstrapSettings {
   readonly seed: number;
   /** Coverage, between 0 and 1. */
   readonly level: number;
-  readonly method: "percentile";
+  readonly method: IntervalMethod;
+  /** What is drawn; cases by default. */
+  readonly cluster?: ClusterBy;
+  /** Where cases have several answers, draw among these too. */
+  readonly answers?: boolean;
 }
+
+interface Bounds {
+  readonly lower: number | null;
+  readonly upper: number | null;
+  readonly instead?: string;
+}
+const NO_BOUNDS: Bounds = { lower: null, upper: null };
+
+/** Beyond it resampling takes hours and no digit that is printed changes. */
+export const MOST_SAMPLES = 1_000_000;
 
 export const DEFAULT_BOOTSTRAP: BootstrapSettings = { samples: 1000, seed: 42, level: 0.95, method: "percentile" };
 
@@ -42,9 +60,11 @@ export function pointOf(rows: readonly ViewRow[], measure: Measure): { value: nu
   if (n === 0) return { value: null, n, undefined: 0 };
   if (measure.pooled !== undefined) return { value: measure.pooled(pooledCounts(rows)), n, undefined: 0 };
   const values = valuesOf(rows, measure.name);
+  // A data set that says nothing of a level is no case of it, unlike an answer that says nothing.
+  const counted = measure.level === undefined ? n : values.filter((value) => value !== null).length;
   return {
-    value: values.reduce<number>((sum, value) => sum + (value ?? 0), 0) / n,
-    n,
+    value: counted === 0 ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0) / counted,
+    n: counted,
     undefined: values.filter((value) => value === null).length,
   };
 }
@@ -81,40 +101,48 @@ export function intervalRows(
   engine: "ladder" | "seed",
 ): IntervalRow[] {
   const memo: ResampleMemo = [];
-  return views.flatMap((view) => viewIntervals(view, measures, settings, engine, memo));
+  return views.flatMap((view) => viewIntervals(view, measures, settings, engine, undefined, memo));
 }
 
-/** What was resampled before: views that hold the same numbers (nothing absent, nothing failed) need not be drawn again. */
-export type ResampleMemo = { readonly columns: readonly Float64Array[]; readonly sums: readonly Float64Array[] }[];
+/** What was resampled before: views that hold the same numbers (nothing is absent, nothing failed) need not be drawn again. */
+export type ResampleMemo = { readonly columns: readonly Float64Array[]; readonly design: string; readonly drawn: Resampler }[];
 
-function resampledOnce(columns: readonly Float64Array[], n: number, settings: BootstrapSettings, memo: ResampleMemo) {
+function resampledOnce(
+  columns: readonly Float64Array[],
+  design: Design,
+  options: ResamplingOptions,
+  memo: ResampleMemo,
+): Resampler {
+  const name = JSON.stringify([design.cases, design.clusters ?? null, design.drawAnswers ?? false]);
   const same = (a: Float64Array, b: Float64Array | undefined) => a.length === b?.length && a.every((value, i) => value === b[i]);
   const known = memo.find(
-    (one) => one.columns.length === columns.length && columns.every((column, i) => same(column, one.columns[i])),
+    (one) =>
+      one.design === name && one.columns.length === columns.length && columns.every((column, i) => same(column, one.columns[i])),
   );
-  if (known !== undefined) return known.sums;
-  const sums = resampledSums(columns, n, settings);
-  memo.push({ columns, sums });
-  return sums;
+  if (known !== undefined) return known.drawn;
+  const drawn = resampler(columns, design, options);
+  memo.push({ columns, design: name, drawn });
+  return drawn;
 }
 
-/** The rows of one view; for callers that want to do something else between views. They share a `memo`, which starts empty. */
+/** The rows of one view; for callers that want to do something else between views. Those of one report share a `memo`, which starts empty. */
 export function viewIntervals(
   view: View,
   measures: readonly Measure[],
   settings: BootstrapSettings,
   engine: "ladder" | "seed",
+  resamples?: ResampleMatrix,
   memo: ResampleMemo = [],
 ): IntervalRow[] {
-  const bounds = resampler(view.rows, measures, settings, memo);
-  const original = engine === "seed" && settings.level === 0.95;
+  const bounds = boundsOf(view.rows, measures, settings, resamples, memo);
+  const original = engine === "seed" && isPlain(settings) && resamples === undefined;
   const members = ORIGINAL_VIEWS.has(view.name)
     ? memberRows(view, original ? seedMembers(view, settings) : bounds.members())
     : [];
   const known = new Map(members.map((row) => [row.name, row]));
   const rows = measures.map((measure): IntervalRow => {
     const same = original ? known.get(SAME_AS[measure.name] ?? "") : undefined;
-    const { lower, upper } = same ?? bounds.of(measure);
+    const { lower, upper, instead } = same ?? bounds.of(measure);
     return {
       name: measure.name,
       view: view.name,
@@ -122,6 +150,7 @@ export function viewIntervals(
       lower,
       upper,
       wilson: wilsonOf(view.rows, measure, settings.level),
+      ...(instead === undefined ? {} : { instead }),
     };
   });
   return [...rows, ...members];
@@ -130,34 +159,75 @@ export function viewIntervals(
 type Member = `${"micro" | "macro"}.${RatioName}`;
 type Members = ReadonlyMap<Member, Bounds & { readonly value: number }>;
 
+/** The one way in which the original draws and reads off its bounds. */
+function isPlain({ level, method, cluster, answers }: BootstrapSettings): boolean {
+  return level === 0.95 && method === "percentile" && (cluster ?? "none") === "none" && answers !== true;
+}
+
 /** Resamples the cases of a view once, for all of its figures. */
-function resampler(rows: readonly ViewRow[], measures: readonly Measure[], settings: BootstrapSettings, memo: ResampleMemo) {
-  const { level } = settings;
-  const n = rows.length;
-  const column = (of: (row: ViewRow) => number) => Float64Array.from(rows, of);
-  const counts = rows.map(countsOf);
+function boundsOf(
+  rows: readonly ViewRow[],
+  measures: readonly Measure[],
+  settings: BootstrapSettings,
+  resamples: ResampleMatrix | undefined,
+  memo: ResampleMemo,
+) {
+  const { level, method } = settings;
+  const drawAnswers = settings.answers === true && rows.some(({ answers }) => answers.length > 1);
+  // One row per answer only where answers are drawn: otherwise the case's own values are summed, rounded as they are shown.
+  const sizes = rows.map(({ answers }) => (drawAnswers ? answers.length : 1));
+  const each = (of: (scores: ViewScores, row: ViewRow) => number) =>
+    Float64Array.from(rows.flatMap((row) => (drawAnswers ? row.answers : [row.scores]).map((scores) => of(scores, row))));
   const columns = new Map<string, Float64Array>([
-    ["tp", Float64Array.from(counts, ({ tp }) => tp)],
-    ["fp", Float64Array.from(counts, ({ fp }) => fp)],
-    ["fn", Float64Array.from(counts, ({ fn }) => fn)],
-    ...RATIOS.map((ratio) => [`ratio ${ratio}`, column((row) => row.scores[ratio])] as const),
+    ["tp", each((scores) => scores.counts.true_positives)],
+    ["fp", each((scores) => scores.counts.false_positives)],
+    ["fn", each((scores) => scores.counts.false_negatives)],
+    ...RATIOS.map((ratio) => [`ratio ${ratio}`, each((scores) => scores[ratio])] as const),
     ...measures
       .filter((measure) => measure.pooled === undefined)
-      .map(({ name }) => [`measure ${name}`, column((row) => row.scores.measures[name] ?? 0)] as const),
+      .map((measure) => [`measure ${measure.name}`, each((scores, row) => valueIn(scores, row, measure) ?? 0)] as const),
+    ...measures
+      .filter((measure) => measure.level !== undefined)
+      .map(
+        (measure) =>
+          [`cases of ${measure.name}`, each((scores, row) => (valueIn(scores, row, measure) === null ? 0 : 1))] as const,
+      ),
   ]);
-  const all = resampledOnce([...columns.values()], n, settings, memo);
-  const sums = new Map([...columns.keys()].map((name, index) => [name, all[index] ?? new Float64Array()]));
-  const empty = new Float64Array();
-  const mean = (name: string): Bounds => boundsOfMean(columns.get(name) ?? empty, sums.get(name) ?? empty, level);
-  const pooledSums = { tp: sums.get("tp") ?? empty, fp: sums.get("fp") ?? empty, fn: sums.get("fn") ?? empty };
+  const names = [...columns.keys()];
+  const design = designOf(rows, sizes, settings.cluster ?? "none", drawAnswers);
+  const options = { samples: settings.samples, seed: settings.seed, ...(resamples === undefined ? {} : { resamples }) };
+  const drawn = resampledOnce([...columns.values()], design, options, memo);
+  const bounds = (figure: Figure): Bounds => {
+    const found = drawn.interval(figure, method, level);
+    if (found === null) return NO_BOUNDS;
+    const { lower, upper, instead } = found;
+    return { lower, upper, ...(instead === undefined ? {} : { instead }) };
+  };
+  const mean = (name: string): Bounds => {
+    const column = columns.get(name) ?? new Float64Array();
+    const [first] = column;
+    // Where all cases agree the interval is a point; sums of equal numbers must not make it a little wider by rounding.
+    if (first !== undefined && column.every((value) => value === first)) {
+      const instead = method === "bca" ? { instead: "every case has the same value" } : {};
+      return { lower: first, upper: first, ...instead };
+    }
+    return bounds(meanOf(names.indexOf(name)));
+  };
+  const [tp, fp, fn] = ["tp", "fp", "fn"].map((name) => names.indexOf(name)) as [number, number, number];
   const pooled = (figure: NonNullable<Measure["pooled"]>): Bounds =>
-    n === 0 ? NO_BOUNDS : boundsOfPooled(pooledSums, figure, level);
+    bounds((sum) => figure({ tp: sum(tp), fp: sum(fp), fn: sum(fn) }));
   return {
-    of: (measure: Measure): Bounds => (measure.pooled === undefined ? mean(`measure ${measure.name}`) : pooled(measure.pooled)),
+    of: (measure: Measure): Bounds => {
+      if (measure.pooled !== undefined) return pooled(measure.pooled);
+      if (measure.level === undefined) return mean(`measure ${measure.name}`);
+      const [sum, cases] = [names.indexOf(`measure ${measure.name}`), names.indexOf(`cases of ${measure.name}`)];
+      const any = columns.get(`cases of ${measure.name}`)?.some((value) => value > 0) === true;
+      return any ? bounds(meanOfSome(sum, cases)) : NO_BOUNDS;
+    },
     members: (): Members => {
-      const { tp, fp, fn } = pooledCounts(rows);
-      const micro = ratios(tp, fp, fn);
-      const average = (ratio: RatioName) => rows.reduce((sum, row) => sum + row.scores[ratio], 0) / Math.max(1, n);
+      const counts = pooledCounts(rows);
+      const micro = ratios(counts.tp, counts.fp, counts.fn);
+      const average = (ratio: RatioName) => rows.reduce((sum, row) => sum + row.scores[ratio], 0) / Math.max(1, rows.length);
       return new Map([
         ...RATIOS.map(
           (ratio) =>
@@ -167,6 +237,11 @@ function resampler(rows: readonly ViewRow[], measures: readonly Measure[], setti
       ]);
     },
   };
+}
+
+/** Of one answer; what is made of several answers together (`pass@k`) is the case's and the same for each of them. */
+function valueIn(scores: ViewScores, row: ViewRow, measure: Measure): number | null {
+  return (measure.ofRepeats === undefined ? scores : row.scores).measures[measure.name] ?? null;
 }
 
 /** The same members from the original's generator; its second view takes the seed plus 1. */

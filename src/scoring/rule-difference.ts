@@ -6,9 +6,9 @@
  */
 import type { Measure } from "../measures/contract.js";
 import { percentileBounds } from "../statistics/bootstrap.js";
+import { resampledColumns, singleRows } from "../statistics/resampling.js";
 import type { ScoredCase, ScoredPrediction, ScoreMeta } from "./contract.js";
 import { type BootstrapSettings, pointOf } from "./intervals.js";
-import { boundsOfMean, resampledSums } from "./resample.js";
 import { type ViewRow, viewsOf } from "./views.js";
 
 export interface Scored {
@@ -111,7 +111,7 @@ function measureDifferences(
     );
   const means = measures.filter(({ pooled }) => pooled === undefined);
   const differences = means.map(({ name }) => column((pair) => valueIn(pair.after, name) - valueIn(pair.before, name)));
-  const sums = resampledSums([...counts("before"), ...counts("after"), ...differences], n, settings);
+  const { sums } = resampledColumns([...counts("before"), ...counts("after"), ...differences], singleRows(n), settings);
   const at = (index: number) => sums[index] ?? new Float64Array();
 
   const one = (measure: Measure): MeasureDifference => {
@@ -216,4 +216,16 @@ function decisions(scored: ScoredCase | undefined): Map<string, Decision> {
 function sameDecision(a: Decision | null, b: Decision | null): boolean {
   if (a === null || b === null) return a === b;
   return a.target === b.target && a.ambiguous === b.ambiguous;
+}
+
+/** Bounds of the mean of a column, from its resampled sums. */
+function boundsOfMean(column: Float64Array, sums: Float64Array, level: number): MeasureDifference["ci95"] {
+  const [first] = column;
+  if (first === undefined) return { lower: null, upper: null };
+  // Where all cases agree the interval is a point; sums of equal numbers must not make it a little wider by rounding.
+  if (column.every((value) => value === first)) return { lower: first, upper: first };
+  return percentileBounds(
+    sums.map((sum) => sum / column.length),
+    level,
+  );
 }

@@ -6,6 +6,7 @@ import type { Case, Dataset } from "../dataset/schema.js";
 import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
+import { countJudged } from "./judgements.js";
 import { type ScoreSettings, scoreCase } from "./score-case.js";
 import { inOrder } from "./views.js";
 
@@ -41,6 +42,7 @@ export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta;
     order: dataset.cases.map(({ id }) => id),
     unasked,
     only_answered: request.onlyAnswered,
+    ...(settings.judgements === undefined ? {} : { judgements: countJudged(settings.judgements) }),
     left_out: [...request.leftOut, ...leftOut("answers to cases that the data set does not have", unknown)],
     warnings: [...request.warnings],
   };

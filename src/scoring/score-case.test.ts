@@ -49,6 +49,16 @@ function settings(changes: Partial<ScoreSettings> = {}): ScoreSettings {
 }
 
 describe("an answer", () => {
+  test("that a provider's filter held back is refused, whatever is left of its text; one with entries stays answered", () => {
+    const outcomes = [answer("", { finish_reason: "content_filter" }), answer("Hm.", { details: { refused: true } })].map(
+      (given) => scoreCase(asked(FILES), given, settings()).outcome,
+    );
+    expect(outcomes).toEqual(["refused", "refused"]);
+    expect(scoreCase(asked(FILES), answer(""), settings()).outcome).not.toBe("refused");
+    const partial = answer(classes(FILES[0] ?? ""), { finish_reason: "content_filter" });
+    expect(scoreCase(asked(FILES), partial, settings()).outcome).toBe("answered");
+  });
+
   test("that names every target in the best order scores 1 throughout", () => {
     const targets = FILES.slice(0, 2);
     const scored = scoreCase(asked(targets), answer(classes(...targets)), settings());

@@ -10,8 +10,11 @@ import { type Answer, type Entry, FINAL_STATUSES, type Reading } from "../answer
 import type { Prediction, RuleSet } from "../matching/contract.js";
 import { matchEntries } from "../matching/match.js";
 import type { Measure } from "../measures/contract.js";
+import type { JudgeOptions } from "../measures/judgement.js";
 import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
 import { expectationOf } from "./expectation.js";
+import { type Judgements, withJudged } from "./judgements.js";
+import { judgeLines } from "./line-level.js";
 import { seedFigures } from "./seed-case.js";
 import { type CorpusFiles, impactedFiles, type ScoreableCase, truthOf } from "./truth.js";
 import { meanScores, scoreList } from "./view-scores.js";
@@ -23,13 +26,15 @@ export interface ScoreSettings {
   readonly corpus: CorpusFiles | null;
   /** Label of the backend, for cases without an answer. */
   readonly backend: string;
+  /** What people judged beside the truth. The `seed` rules know of no such thing. */
+  readonly judgements?: Judgements;
 }
 
 /** The part of a scored case that the rules decide. */
 export type Figures = ViewScores &
   Pick<
     ScoredCase,
-    "targets" | "absent_targets" | "scored" | "excluded" | "predictions" | "draws" | "all_targets" | "in_repo_only"
+    "targets" | "grades" | "absent_targets" | "scored" | "excluded" | "predictions" | "draws" | "all_targets" | "in_repo_only"
   > &
   Pick<ScoredCase, "expectation" | "outcome" | "why">;
 
@@ -46,6 +51,7 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     number: asked.number,
     title: asked.title,
     url: asked.url,
+    ...independenceOf(asked),
     strata: strataOf(asked),
     best_grade: asked.best_grade,
     status: answer?.status ?? "unasked",
@@ -58,6 +64,12 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     usage: answer?.usage == null ? null : known(answer.usage),
     details: answer?.details ?? {},
   };
+}
+
+/** What ties cases together: issues of one repository, issues that one pull request closes. */
+function independenceOf({ repository, links }: ScoreableCase): Pick<ScoredCase, "repository" | "changes"> {
+  const changes = [...new Set(links.map((link) => `${link.repository}#${link.number}`))].sort();
+  return { repository: repository ?? null, changes };
 }
 
 function known(usage: NonNullable<Answer["usage"]>): Record<string, number | null> {
@@ -77,9 +89,17 @@ function readingOf(answer: Answer | null): Reading | null {
   if (answer === null || !FINAL_STATUSES.has(answer.status)) return null;
   const known = readings.get(answer);
   if (known !== undefined) return known;
-  const reading = parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  const reading = readAnswer(answer);
   readings.set(answer, reading);
   return reading;
+}
+
+function readAnswer(answer: Answer): Reading {
+  const reading = parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
+  // Where the provider says itself that the model declined, an empty or odd text is no puzzle.
+  const declined = answer.finish_reason === "content_filter" || answer.details.refused === true;
+  if (!declined || (reading.kind !== "unparsable" && reading.kind !== "abstained")) return reading;
+  return { kind: "refused", why: "the provider says that the model declined, or that a filter held the answer back" };
 }
 
 /** The same answer is scored by several rule sets, and they all read it alike. */
@@ -87,25 +107,37 @@ const readings = new WeakMap<Answer, Reading>();
 
 function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {
   const { corpus, measures, rules } = settings;
-  const truth = truthOf(asked.targets, corpus, rules);
+  const judged = settings.judgements?.get(asked.id);
+  const truth = truthOf(withJudged(asked.targets, judged), corpus, rules);
+  const judging: JudgeOptions = settings.judgements === undefined ? {} : { judgements: judged ?? new Map() };
   const reading = readingOf(answer);
   const lists = listsOf(reading);
   const index = corpus?.index ?? null;
   const present = truth.present.map(({ path }) => path);
   const matches = lists.map((entries) => matchEntries(entries, truth.present, index, rules));
-  const headline = meanScores(matches.map((match) => scoreList(match, truth.present, measures)));
+  const headline = meanScores(
+    matches.map((match, list) =>
+      scoreList(match, truth.present, measures, judging, ({ level, iou }) =>
+        // What a class or a function is, no data set of ours says yet.
+        level === "lines" ? judgeLines(lists[list] ?? [], asked.targets, truth.present, index, rules, iou) : null,
+      ),
+    ),
+  );
   // An absent target is in no file list, but an answer that spells out its path names it all the same.
   const everything = [...truth.present, ...truth.absent];
   const allTargets =
     truth.absent.length === 0
       ? headline
-      : meanScores(lists.map((entries) => scoreList(matchEntries(entries, everything, index, rules), everything, measures)));
+      : meanScores(
+          lists.map((entries) => scoreList(matchEntries(entries, everything, index, rules), everything, measures, judging)),
+        );
   const absent = truth.absent.map(({ path }) => path);
   const outcome = outcomeOf(reading, answer);
   return {
     ...headline,
     ...outcome,
     targets: present,
+    ...(truth.present.some(({ grade }) => grade !== 1) ? { grades: truth.present.map(({ grade }) => grade) } : {}),
     absent_targets: absent,
     scored: present.length > 0,
     excluded: rules.leaveOut.includes(outcome.outcome) ? `the rules leave out what is ${outcome.outcome}` : null,

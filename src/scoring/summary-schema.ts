@@ -34,12 +34,25 @@ const measureSummarySchema = z.object({
   undefined: z.number(),
   /** For proportions of yes-or-no values. */
   wilson: boundsSchema.optional(),
+  /** Why the bounds are percentile ones although another method was asked for. */
+  instead: z.string().optional(),
 });
 export type MeasureSummary = z.infer<typeof measureSummarySchema>;
 
 const measuresSchema = z.record(z.string(), measureSummarySchema);
 const viewSchema = z.object({ n: z.number(), micro: microSchema, macro: ratiosSchema, measures: measuresSchema });
 export type ViewSummary = z.infer<typeof viewSchema>;
+
+const bootstrapSchema = z.object({
+  samples: z.number(),
+  seed: z.number(),
+  level: z.number(),
+  method: z.string(),
+  /** What was drawn where it was not cases: `repository`, `change`. */
+  cluster: z.string().optional(),
+  /** True where answers were drawn within cases. */
+  answers: z.boolean().optional(),
+});
 
 export const summarySchema = z.object({
   issues_in_source: z.number(),
@@ -114,7 +127,7 @@ export const summarySchema = z.object({
   /** Closed-form expectation of each measure, where the backend draws at random; null where no formula is known. */
   expectation: z.record(z.string(), z.number().nullable()).nullable(),
   /** How the intervals were made; null = there are none. */
-  bootstrap: z.object({ samples: z.number(), seed: z.number(), level: z.number(), method: z.string() }).nullable(),
+  bootstrap: bootstrapSchema.nullable(),
   /** Totals of what answering took, over the answers that say so; null = none does. */
   seconds: z.object({ total: z.number(), answers: z.number() }).nullable(),
   cost_usd: z.object({ total: z.number(), answers: z.number() }).nullable(),

@@ -79,9 +79,20 @@ export function summarise(
     read_by: predictionsBy(withTarget, ({ read_by }) => read_by),
     matched_by: predictionsBy(withTarget, ({ rung }) => rung ?? "none"),
     expectation: expectationOf(views.get("headline")?.rows ?? [], measures),
-    bootstrap: bootstrapped === null ? null : { ...bootstrapped.settings },
+    bootstrap: bootstrapped === null ? null : bootstrapOf(bootstrapped.settings),
     seconds: totalOf(cases, ({ seconds }) => seconds),
     cost_usd: totalOf(cases, ({ usage }) => usage?.cost_usd ?? null),
+  };
+}
+
+function bootstrapOf({ samples, seed, level, method, cluster, answers }: BootstrapSettings): NonNullable<Summary["bootstrap"]> {
+  return {
+    samples,
+    seed,
+    level,
+    method,
+    ...(cluster === undefined || cluster === "none" ? {} : { cluster }),
+    ...(answers === true ? { answers } : {}),
   };
 }
 
@@ -105,6 +116,7 @@ function viewSummary(view: View, measures: readonly Measure[], intervals: Readon
       {
         ...ordered(pointOf(view.rows, measure), row),
         ...(row?.wilson == null ? {} : { wilson: row.wilson }),
+        ...(row?.instead === undefined ? {} : { instead: row.instead }),
       },
     ];
   });

@@ -85,7 +85,11 @@ export function truthOf(targets: readonly Target[], corpus: CorpusFiles | null, 
     const names = namesOf(target, rules);
     const [first = target.path] = names;
     if (rules.extensions !== null && !hasExtension(first, rules.extensions)) continue;
-    const spelling = corpus === null ? first : names.map(corpus.spelling).find((found) => found !== undefined);
+    const spelling =
+      corpus === null
+        ? first
+        : (names.map(corpus.spelling).find((found) => found !== undefined) ??
+          (target.partial === true ? whole(first, corpus) : undefined));
     const into = spelling === undefined ? absent : present;
     const name = spelling ?? first;
     const known = into.get(name) ?? { grade: 0, names: new Set([name]) };
@@ -102,12 +106,18 @@ function namesOf({ path, renamed_to }: Target, { renames, paths }: TruthRules): 
   return [...own, ...own.flatMap((name) => mappedPath(name, paths) ?? [])];
 }
 
+/** A path without its beginning stands for the one file that ends with it; of several, nobody knows which is meant. */
+function whole(path: string, corpus: CorpusFiles): string | undefined {
+  return corpus.index?.bySuffix(path) ?? undefined;
+}
+
 function asList(files: ReadonlyMap<string, { readonly grade: number; readonly names: ReadonlySet<string> }>): TrueFile[] {
   return [...files].map(([path, { grade, names }]) => ({ path, names: [...names], grade }));
 }
 
 /** What scoring needs of a case: text only as far as reports show it. */
-export type ScoreableCase = Pick<Case, "id" | "number" | "title" | "url" | "targets" | "links" | "best_grade" | "strata">;
+export type ScoreableCase = Pick<Case, "id" | "number" | "title" | "url" | "targets" | "links" | "best_grade" | "strata"> &
+  Partial<Pick<Case, "repository">>;
 
 /**
  * The paths that the original takes for the truth: every file of every linked pull request by its name *after* the change.

@@ -3,8 +3,9 @@
  * its figures are the means over the draws, so that they can be set beside a closed-form expectation.
  */
 import type { MatchResult } from "../matching/contract.js";
-import type { Measure } from "../measures/contract.js";
+import type { CaseJudgement, Measure } from "../measures/contract.js";
 import { type JudgeOptions, judge } from "../measures/judgement.js";
+import { parseMeasure } from "../measures/registry.js";
 import type { Counts, ViewScores } from "./contract.js";
 import type { TrueFile } from "./truth.js";
 
@@ -18,12 +19,18 @@ export function ratios(tp: number, fp: number, fn: number): { precision: number;
 /** Figures of one ranked list against `targets`. */
 export function scoreList(
   match: Pick<MatchResult, "truePositives" | "falsePositives" | "falseNegatives" | "ambiguous" | "duplicates"> & {
-    readonly predictions: readonly { readonly target: string | null }[];
+    readonly predictions: readonly { readonly target: string | null; readonly path?: string | null }[];
   },
   targets: readonly Pick<TrueFile, "path" | "grade">[],
   measures: readonly Measure[],
   options?: JudgeOptions,
+  atLevel: (measure: Measure) => CaseJudgement | null = () => null,
 ): ViewScores {
+  const valueAt = (measure: Measure): number | null => {
+    if (measure.level === undefined) return measure.ofCase(judgement);
+    const judged = atLevel(measure);
+    return judged === null ? null : measure.ofCase(judged);
+  };
   const judgement = judge(match.predictions, targets, options);
   return {
     counts: {
@@ -34,7 +41,7 @@ export function scoreList(
       duplicates: match.duplicates,
     },
     ...ratios(match.truePositives, match.falsePositives, match.falseNegatives),
-    measures: Object.fromEntries(measures.map((measure) => [measure.name, measure.ofCase(judgement)])),
+    measures: Object.fromEntries(measures.map((measure) => [measure.name, valueAt(measure)])),
   };
 }
 
@@ -63,6 +70,24 @@ export function meanScores(lists: readonly ViewScores[]): ViewScores {
       Object.keys(first.measures).map((name) => [name, meanOrNull(lists.map((scores) => scores.measures[name] ?? null))]),
     ),
   };
+}
+
+/** Figures of a case from those of its answers: their mean, but for measures that make something else of several answers (`pass@k`). */
+export function scoresOfRepeats(answers: readonly ViewScores[]): ViewScores {
+  const mean = meanScores(answers);
+  const others = Object.keys(mean.measures).flatMap((name) => {
+    const combine = /^pass\b/.test(name) ? parsedMeasure(name)?.ofRepeats : undefined;
+    if (combine === undefined) return [];
+    const values = answers.map((scores) => scores.measures[name] ?? null);
+    // Undefined for one answer is undefined for all: there is no target.
+    return [[name, values.some((value) => value === null) ? null : combine(values.map((value) => value ?? 0))] as const];
+  });
+  return others.length === 0 ? mean : { ...mean, measures: { ...mean.measures, ...Object.fromEntries(others) } };
+}
+
+function parsedMeasure(name: string): Measure | null {
+  const parsed = parseMeasure(name);
+  return parsed.ok ? parsed.value : null;
 }
 
 function meanOrNull(values: readonly (number | null)[]): number | null {

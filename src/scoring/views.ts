@@ -15,12 +15,16 @@
 import { FINAL_STATUSES } from "../answers/schema.js";
 import { LINK_GRADES } from "../dataset/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "./contract.js";
-import { meanScores } from "./view-scores.js";
+import { scoresOfRepeats } from "./view-scores.js";
 
 /** One case of a view; its repeats are averaged first, so that a case asked three times weighs no more than another. */
 export interface ViewRow {
   readonly id: string;
   readonly scores: ViewScores;
+  /** Of each of its answers. */
+  readonly answers: readonly ViewScores[];
+  readonly repository: string | null;
+  readonly changes: readonly string[];
   readonly expectation: ScoredCase["expectation"];
 }
 
@@ -84,7 +88,10 @@ function rowsOf(cases: readonly ScoredCase[], of: (scored: ScoredCase) => ViewSc
   }
   return [...groups].map(([id, group]) => ({
     id,
-    scores: meanScores(group.map(of)),
+    scores: scoresOfRepeats(group.map(of)),
+    answers: group.map(of),
+    repository: group[0]?.repository ?? null,
+    changes: group[0]?.changes ?? [],
     expectation: group.find((scored) => scored.expectation !== null)?.expectation ?? null,
   }));
 }

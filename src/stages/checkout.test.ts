@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeEach, describe, expect, test } from "vitest";
+import { driveStage } from "../../test/rigs/drive-stage.js";
 import { fakeNpm } from "../../test/rigs/fake-npm.js";
 import { gitRig } from "../../test/rigs/git-repository.js";
 import { type StageToolsRig, stageInputs, stageToolsRig } from "../../test/rigs/stage-tools.js";
@@ -120,6 +121,21 @@ describe("folder", () => {
     const outcome = await checkout.execute(late, (checkout.start?.(late) ?? [])[0] as Unit, tools, signal);
     expect(outcome).toMatchObject({ type: "failed", message: expect.stringContaining("run again") });
     expect((await run({ folder: "one" })).outcomes[0]?.type).toBe("done");
+  });
+
+  test("what was left out is said once when the tree is made, what the pipeline file chose is not", async () => {
+    write("one/A.java", "a");
+    for (const name of ["b", "a"])
+      symlinkSync(join(tools.baseFolder, "one/A.java"), join(tools.baseFolder, "one", `${name}.java`));
+    write("one/node_modules/p/i.js", "x");
+    await driveStage(kind, { folder: "one" }, tools);
+    expect(tools.warnings).toEqual([
+      "source tree: 1 left out (installed packages are no part of a tree): node_modules",
+      "source tree: 2 left out (links are not followed): a.java, b.java",
+    ]);
+    const chosen = stageToolsRig({ baseFolder: tools.baseFolder });
+    await driveStage(kind, { folder: "one", include: "A.java" }, chosen);
+    expect(chosen.warnings).toEqual([]);
   });
 
   test("a missing folder fails with a message and a key of its own", async () => {

@@ -19,6 +19,7 @@ import { type Globs, globProblem } from "../corpus/select.js";
 import type { SourceFailure } from "../corpus/tools.js";
 import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageInputs, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
+import { treeNotes } from "./tree-notes.js";
 
 const glob = z.string().superRefine((text, context) => {
   const problem = globProblem(text);
@@ -244,7 +245,7 @@ async function makeTree(
 
 export const checkout = itemStage<Config, Prepared>({
   kind: "checkout",
-  version: 1,
+  version: 2,
   summary: "Source trees by content: an npm package, a folder, or a git repository at one commit or at each case's base commit.",
   shape: "items",
   config: checkoutConfigSchema,
@@ -263,5 +264,8 @@ export const checkout = itemStage<Config, Prepared>({
   parts: () => [],
   start: ({ units }) => units,
   execute,
-  finish: async ({ notes }) => ({ notes: [...notes] }),
+  async finish({ notes }, trees, tools) {
+    for (const note of await treeNotes(trees, tools)) tools.warn(note);
+    return { notes: [...notes] };
+  },
 });

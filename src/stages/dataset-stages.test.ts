@@ -176,7 +176,7 @@ describe("import-dataset", () => {
       ["a", ["A.java"], [], []],
       ["b", ["C.java"], [], []],
     ]);
-    expect(tools.warnings).toEqual(["x.jsonl: record 2 is left out: it is not valid JSON"]);
+    expect(tools.warnings).toEqual(["x.jsonl: record 2 (line 2) is left out: it is not valid JSON"]);
     expect(header(result).notes.join()).toContain("1 of 3 records could not be used");
     expect(header(result).audit).toMatchObject([{ rule: "extensions", items: ["a: b.md"] }]);
   });

@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stageInputs, stageToolsRig } from "../../test/rigs/stage-tools.js";
-import { answerSchema } from "../answers/schema.js";
+import { readAnswers as readAnswersFile } from "../answers/file.js";
+import { type Answer, answerSchema } from "../answers/schema.js";
 import type { WholeStageKind } from "../engine/contract.js";
 import { answersMetaSchema } from "./answer-meta.js";
 import { importAnswersStage, type ReadAnswers } from "./import-answers.js";
@@ -58,14 +59,14 @@ describe("import-answers", () => {
     const { result, tools } = await run([{ id: "a", response: "1" }, "{broken", { id: "z", response: "2" }], {}, ["a"]);
     expect(result.ok && result.value.items.map(({ id }) => id)).toEqual(["a", "z"]);
     expect(tools.warnings).toEqual([
-      "answers.jsonl: 1 records could not be used",
+      "answers.jsonl: 1 record could not be used",
       "record 2 (line 2): is no answer",
       "1 cases",
-      "answers.jsonl: 1 answers belong to no case of the data set (z ...)",
+      "answers.jsonl: 1 answer belongs to no case of the data set (z)",
     ]);
     expect(result.ok && answersMetaSchema.parse(result.value.meta)).toMatchObject({
       notes: tools.warnings.slice(2),
-      left_out: [{ what: "is no answer", count: 1, examples: ["record 2"] }],
+      left_out: [{ what: "is no answer", count: 1, examples: ["record 2 (line 2)"] }],
     });
   });
 
@@ -77,7 +78,7 @@ describe("import-answers", () => {
       { id: "a", response: "", status: "timed_out" },
     ]);
     expect(result.ok && result.value.items).toMatchObject([{ id: "a", value: { response: "second" } }]);
-    expect(tools.warnings).toEqual([expect.stringContaining("3 answers are there more than once")]);
+    expect(tools.warnings).toEqual([expect.stringContaining("3 answers were given again; the later final one counts")]);
   });
 
   test("several backends in one file: one must be chosen", async () => {
@@ -102,7 +103,28 @@ describe("import-answers", () => {
       ok: false,
       message: expect.stringContaining("lost.jsonl can't be read"),
     });
-    expect(await stage.identify?.(elsewhere, tools)).toEqual([{ name: "file", value: null }]);
+    expect(await stage.identify?.(elsewhere, tools)).toMatchObject([{ name: "file", value: null }, {}]);
+  });
+
+  test("answers that name no backend are called by their file, unless a name is given", async () => {
+    const tools = stageToolsRig();
+    const stage = importAnswersStage(readAnswersFile) as WholeStageKind;
+    const imported = async (path: string, answer: object, options: object = {}) => {
+      writeFileSync(join(tools.baseFolder, path), JSON.stringify({ id: "a", response: "1", ...answer }));
+      const config = stage.config.parse({ path, ...options });
+      const key = JSON.stringify([stage.keyConfig?.(config), await stage.identify?.(config, tools)]);
+      const result = await stage.run(config, stageInputs({}), tools, new AbortController().signal);
+      if (!result.ok) throw new Error(result.message);
+      const { name } = answersMetaSchema.parse(result.value.meta);
+      return { key, name, backends: result.value.items.map(({ value }) => (value as Answer).backend) };
+    };
+    const own = await imported("my-search.v2.jsonl", {});
+    expect(own).toMatchObject({ name: "my-search.v2", backends: ["my-search.v2"] });
+    const renamed = await imported("other.jsonl", {});
+    expect(renamed).toMatchObject({ name: "other", backends: ["other"] });
+    expect(renamed.key).not.toBe(own.key);
+    expect(await imported("file.jsonl", { backend: "x" })).toMatchObject({ name: "x", backends: ["x"] });
+    expect(await imported("file.jsonl", {}, { name: "label" })).toMatchObject({ name: "label", backends: ["label"] });
   });
 
   test("the key has the file's content and not its path", async () => {

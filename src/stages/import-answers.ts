@@ -5,8 +5,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod";
+import { answersFileStem } from "../answers/file.js";
 import { type Answer, FINAL_STATUSES } from "../answers/schema.js";
 import { canonicalJson, digestBytes, type Json } from "../base/json.js";
+import { type RecordPlace, recordPlace } from "../base/plain-words.js";
 import { part } from "../cache/key.js";
 import { type StageKind, type WholeResult, wholeStage } from "../engine/contract.js";
 import { type AnswersMeta, answerItemId } from "./answer-meta.js";
@@ -14,23 +16,25 @@ import { type AnswersMeta, answerItemId } from "./answer-meta.js";
 /** `readAnswers` of the answers room. */
 export type ReadAnswers = (
   text: string,
-  options: { file: string; caseIds?: readonly string[] },
+  options: { file: string; unnamed?: string; caseIds?: readonly string[] },
 ) => {
   readonly answers: readonly Answer[];
   readonly bad: readonly BadAnswer[];
   readonly notes: readonly string[];
 };
 
-interface BadAnswer {
-  readonly record: number;
-  readonly line?: number | undefined;
+interface BadAnswer extends RecordPlace {
   readonly what: string;
 }
 
 const config = z.strictObject({
   path: z.string().min(1).describe("The file of answers, relative to the pipeline file."),
   backend: z.string().min(1).optional().describe("Only the answers of this backend, where the file has those of several."),
-  name: z.string().min(1).optional().describe("Label in reports; default: the backend that the file names."),
+  name: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Label in reports; default: the backend that the file names, else the file's name."),
 });
 type Config = z.infer<typeof config>;
 
@@ -49,10 +53,12 @@ export function importAnswersStage(readAnswers: ReadAnswers): StageKind {
     // Cheap to read again; the file itself is what must be kept.
     precious: false,
     keyConfig: ({ backend, name }) => ({ backend, name }),
-    identify: async ({ path }, tools) => {
+    identify: async ({ path, name }, tools) => {
       const bytes = await readFile(resolve(tools.baseFolder, path)).catch(() => undefined);
       // What is wrong with the file is said by the run, in one place.
-      return [part("file", bytes === undefined ? null : digestBytes(bytes))];
+      const content = part("file", bytes === undefined ? null : digestBytes(bytes));
+      // Answers that name no backend are called by their file; a new name for the file is a new label then.
+      return name === undefined ? [content, part("unnamed", answersFileStem(path))] : [content];
     },
     run: async (options, inputs, tools) => {
       let text: string;
@@ -62,7 +68,8 @@ export function importAnswersStage(readAnswers: ReadAnswers): StageKind {
         return { ok: false, message: `${options.path} can't be read: ${error instanceof Error ? error.message : String(error)}` };
       }
       const caseIds = inputs.optional("dataset")?.all.map(({ id }) => id);
-      const read = readAnswers(text, { file: options.path, ...(caseIds === undefined ? {} : { caseIds }) });
+      const unnamed = options.name ?? answersFileStem(options.path);
+      const read = readAnswers(text, { file: options.path, unnamed, ...(caseIds === undefined ? {} : { caseIds }) });
       const result = collect(read, options, caseIds === undefined ? undefined : new Set(caseIds));
       if (result.ok) for (const note of result.notes) tools.warn(note);
       return result;
@@ -91,14 +98,21 @@ function collect(read: ReturnType<ReadAnswers>, options: Config, caseIds: Readon
   const notes = [...read.notes];
   const said: string[] = [];
   if (read.bad.length > 0) {
-    said.push(`${path}: ${read.bad.length} records could not be used`, ...read.bad.slice(0, SHOWN_BAD).map(describe));
+    const records = read.bad.length === 1 ? "1 record" : `${read.bad.length} records`;
+    said.push(`${path}: ${records} could not be used`, ...read.bad.slice(0, SHOWN_BAD).map(describe));
   }
   const { answers, duplicates } = lastFinal(chosen);
-  if (duplicates > 0) notes.push(`${path}: ${duplicates} answers are there more than once; the last final one counts`);
+  if (duplicates > 0) {
+    const answers = duplicates === 1 ? "1 answer was" : `${duplicates} answers were`;
+    notes.push(`${path}: ${answers} given again; the later final one counts`);
+  }
   const strangers = [...answers.values()].filter(({ id }) => caseIds !== undefined && !caseIds.has(id));
   if (strangers.length > 0) {
     const some = strangers.slice(0, 3).map(({ id }) => id);
-    notes.push(`${path}: ${strangers.length} answers belong to no case of the data set (${some.join(", ")} ...)`);
+    const answers = strangers.length === 1 ? "1 answer belongs" : `${strangers.length} answers belong`;
+    notes.push(
+      `${path}: ${answers} to no case of the data set (${some.join(", ")}${strangers.length > some.length ? ", ..." : ""})`,
+    );
   }
   const meta: AnswersMeta = {
     kind: "import",
@@ -115,12 +129,16 @@ function collect(read: ReturnType<ReadAnswers>, options: Config, caseIds: Readon
 
 /** Bad records counted by what is wrong with them, each with the numbers of a few. */
 function leftOut(bad: readonly BadAnswer[]): AnswersMeta["left_out"] {
-  const kinds = new Map<string, number[]>();
-  for (const { record, what } of bad) kinds.set(what, [...(kinds.get(what) ?? []), record]);
+  const kinds = new Map<string, RecordPlace[]>();
+  for (const one of bad) {
+    const same = kinds.get(one.what);
+    if (same === undefined) kinds.set(one.what, [one]);
+    else same.push(one);
+  }
   return [...kinds].map(([what, records]) => ({
     what,
     count: records.length,
-    examples: records.slice(0, 5).map((record) => `record ${record}`),
+    examples: records.slice(0, 5).map(recordPlace),
   }));
 }
 
@@ -138,6 +156,6 @@ function lastFinal(all: readonly Answer[]): { answers: ReadonlyMap<string, Answe
   return { answers, duplicates: all.length - answers.size };
 }
 
-function describe({ record, line, what }: BadAnswer): string {
-  return `record ${record}${line === undefined ? "" : ` (line ${line})`}: ${what}`;
+function describe(bad: BadAnswer): string {
+  return `${recordPlace(bad)}: ${bad.what}`;
 }

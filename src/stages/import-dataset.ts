@@ -4,10 +4,12 @@ import { basename, resolve } from "node:path";
 import * as z from "zod";
 import { renderDiagnostic } from "../base/diagnostics.js";
 import { digestBytes } from "../base/json.js";
+import { recordPlace } from "../base/plain-words.js";
 import { part } from "../cache/key.js";
 import { DATASET_FORMATS, readDataset } from "../dataset/read.js";
 import { restrictDataset } from "../dataset/restrict.js";
-import { type StageTools, wholeStage } from "../engine/contract.js";
+import type { Dataset } from "../dataset/schema.js";
+import { StageProblem, type StageTools, wholeStage } from "../engine/contract.js";
 import { linkRuleSchema } from "../github/schema.js";
 import { linkRuleText } from "../github/select.js";
 import { datasetOutput, extensionList, extensionsSchema, gradesOf, roleList, rolesSchema } from "./dataset-options.js";
@@ -21,6 +23,11 @@ export const importDatasetConfigSchema = z.strictObject({
   extensions: extensionsSchema,
   links: linkRuleSchema.optional().describe("Accept only links of these grades; default: as the file has them"),
   roles: rolesSchema,
+  commit: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Commit that the cases are about, where the file does not say; a file that says another is refused"),
 });
 type Config = z.infer<typeof importDatasetConfigSchema>;
 
@@ -32,15 +39,16 @@ export const importDataset = wholeStage<Config>({
   kind: "import-dataset",
   version: 1,
   summary:
-    "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench JSON Lines, or cases as JSON Lines.",
+    "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench JSON Lines, cases or bug reports as JSON Lines, CSV with named columns (octocode's too), BugLocator's XML.",
   shape: "whole",
   config: importDatasetConfigSchema,
   produces: "dataset",
   consumes: {},
   precious: false,
   selectable: true,
-  keyConfig: ({ format, extensions, links, roles }) => ({
+  keyConfig: ({ format, extensions, links, roles, commit }) => ({
     format,
+    ...(commit === undefined ? {} : { commit }),
     extensions: extensionList(extensions),
     links,
     roles: roleList(roles),
@@ -49,7 +57,7 @@ export const importDataset = wholeStage<Config>({
   identify: async ({ path }, tools) => {
     const file = resolve(tools.baseFolder, path);
     const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => error.code ?? "unreadable");
-    if (typeof bytes === "string") return [part("file", { unreadable: bytes })];
+    if (typeof bytes === "string") throw new StageProblem(cantRead(path, bytes));
     const digest = digestBytes(bytes);
     await tools.memory(IDENTIFIED).set(file, digest);
     return [part("file", { name: basename(file), content: digest })];
@@ -59,12 +67,14 @@ export const importDataset = wholeStage<Config>({
     if (!text.ok) return text;
     const read = readDataset(text.value, config.path, config.format);
     if (!read.ok) return { ok: false, message: renderDiagnostic(read.error) };
-    for (const { record, what } of read.value.bad.slice(0, WARNINGS_SHOWN))
-      tools.warn(`${config.path}: record ${record} is left out: ${what}`);
+    for (const bad of read.value.bad.slice(0, WARNINGS_SHOWN))
+      tools.warn(`${config.path}: ${recordPlace(bad)} is left out: ${bad.what}`);
     const more = read.value.bad.length - WARNINGS_SHOWN;
     if (more > 0) tools.warn(`${config.path}: ${more} more records are left out`);
     const grades = config.links === undefined ? null : gradesOf(config.links);
-    const dataset = restrictDataset(read.value.dataset, {
+    const pinned = atCommit(read.value.dataset, config.commit);
+    if (typeof pinned === "string") return { ok: false, message: `${config.path}: ${pinned}` };
+    const dataset = restrictDataset(pinned, {
       extensions: extensionList(config.extensions),
       roles: roleList(config.roles),
       links: config.links === undefined || grades === null ? null : { text: linkRuleText(config.links), grades },
@@ -74,16 +84,31 @@ export const importDataset = wholeStage<Config>({
   },
 });
 
+function unusable(path: string, why: string): string {
+  return `${path} ${why}. \`path\` is relative to the pipeline file`;
+}
+
+function cantRead(path: string, code: string): string {
+  if (code === "ENOENT") return unusable(path, "does not exist");
+  return unusable(path, code === "EISDIR" ? "is a folder, not a file" : `can't be read (${code})`);
+}
+
+/** Line ranges and paths are true of one commit only; two opinions of which one it is can't both be right. */
+function atCommit(dataset: Dataset, commit: string | undefined): Dataset | string {
+  if (commit === undefined) return dataset;
+  const other = dataset.cases.find(({ base_commit }) => base_commit !== null && base_commit !== commit);
+  if (other !== undefined) return `case ${other.id} is about commit ${other.base_commit}, not ${commit}: leave \`commit\` out`;
+  return { ...dataset, cases: dataset.cases.map((one) => ({ ...one, base_commit: commit })) };
+}
+
 async function readText(path: string, tools: StageTools): Promise<{ ok: true; value: string } | { ok: false; message: string }> {
   const file = resolve(tools.baseFolder, path);
-  const failed = (why: string) => ({ ok: false as const, message: `${path} ${why}. \`path\` is relative to the pipeline file` });
+  const failed = (why: string) => ({ ok: false as const, message: unusable(path, why) });
   let bytes: Uint8Array;
   try {
     bytes = await readFile(file);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT") return failed("does not exist");
-    return failed(code === "EISDIR" ? "is a folder, not a file" : `can't be read (${code})`);
+    return { ok: false, message: cantRead(path, (error as NodeJS.ErrnoException).code ?? "unreadable") };
   }
   const identified = await tools.memory(IDENTIFIED).get(file);
   if (identified !== undefined && identified !== digestBytes(bytes)) return failed("changed while it was read: run again");

@@ -15,8 +15,9 @@ import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageKind, StageProblem, type StageTools } from "../engine/contract.js";
 import type { AnswersMeta } from "./answer-meta.js";
 import { type Budget, budgetSchema } from "./budget.js";
+import { caseIndexes } from "./case-indexes.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
-import { estimateUnit, executeUnit, extensionsOf, loadTruths, type Prepared, unitsOf } from "./query-unit.js";
+import { estimateUnit, executeUnit, extensionsOf, loadTruths, notesOf, type Prepared, unitsOf } from "./query-unit.js";
 
 interface Config {
   readonly backend: BackendConfig;
@@ -25,6 +26,7 @@ interface Config {
   readonly timeout?: number | undefined;
   readonly budget?: Budget | undefined;
   readonly breaker?: number | false | undefined;
+  readonly index?: string | undefined;
 }
 
 /** The stage kind over these backends. */
@@ -56,9 +58,16 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         .union([z.number().int().min(1), z.literal(false)], { error: "must be a whole number of at least 1, or false" })
         .optional()
         .describe("So many failed calls in a row, and a backend is given a pause and at last not asked any more; false = never."),
+      index: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "Which index to search, where several index-corpus stages of the backend's kind are in `needs`: stage or label.",
+        ),
     }),
     produces: "answers",
-    consumes: { dataset: "one", corpus: "optional" },
+    consumes: { dataset: "one", corpus: "optional", index: "many" },
     over: "dataset",
     precious: true,
 
@@ -84,6 +93,13 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     breaker: (config) => (config.breaker === undefined ? (kindOf(config).kind.breaker ?? null) : config.breaker || null),
     estimate: estimateUnit,
 
+    doctor: async (config, environment) => {
+      const { kind, options } = kindOf(config);
+      if (kind.doctor !== undefined) return kind.doctor(options, environment);
+      const found = !kind.kind.includes("/") ? "is built in and needs nothing else" : "has no check of its own";
+      return [{ check: "backend", status: "ok", found: `${kind.kind} ${found}` }];
+    },
+
     prepare: async (config, inputs, tools) => {
       const { kind, options } = kindOf(config);
       const corpus = inputs.optional("corpus");
@@ -106,6 +122,13 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
           `budget.usd can't be kept: the price of ${label} is unknown. Put it into a price table of your own (\`prices\` of the backend), or bound tokens or queries instead`,
         );
       }
+      const wantsIndex = kind.usesIndex?.(options) ?? "no";
+      const indexes = wantsIndex === "no" ? undefined : await caseIndexes(kind.kind, inputs.many("index"), config.index, tools);
+      if (wantsIndex === "required" && indexes === undefined) {
+        throw new StageProblem(
+          `${kind.kind} searches an index, but the stage has none: add an index-corpus stage with \`tool: { kind: ${kind.kind} }\` to its \`needs\``,
+        );
+      }
       let opened: ReturnType<Prepared["open"]> | undefined;
       return {
         kind,
@@ -117,6 +140,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
           extraPrompt: config.extra_prompt ?? null,
           extensions: template === "text+format" ? extensionsOf(inputs.one("dataset").meta) : null,
         },
+        indexes,
         trees: wantsTrees && corpus ? await caseTrees(corpus, tools, openCorpus, kind.readsTruth) : undefined,
         truthsDigest: truths === undefined ? null : digestJson(truths),
         estimator,
@@ -158,7 +182,10 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       return unitsOf(prepared, parsed.data);
     },
     execute: executeUnit,
-    finish: async ({ meta }) => JSON.parse(canonicalJson(meta)) as Json,
+    finish: async ({ kind, meta }, items, tools) => {
+      const notes = kind.noteOf === undefined ? [] : await notesOf(kind.noteOf, items, tools);
+      return JSON.parse(canonicalJson({ ...meta, notes: [...meta.notes, ...notes] })) as Json;
+    },
     close: ({ close }) => close(),
   });
 }
@@ -175,11 +202,7 @@ async function estimatorOf(kind: AnyBackendKind, options: unknown, tools: StageT
 
 async function fingerprint(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Json | undefined> {
   try {
-    return await kind.fingerprint?.(options, {
-      baseFolder: tools.baseFolder,
-      env: tools.env,
-      sleep: (milliseconds, signal) => tools.clock.sleep(milliseconds, signal),
-    });
+    return await kind.fingerprint?.(options, tools);
   } catch (error) {
     throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
   }

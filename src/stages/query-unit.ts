@@ -1,6 +1,6 @@
 /** One question to a backend: its key, the asking, and the answer that is stored. */
 import * as z from "zod";
-import { type Answer, FINAL_STATUSES } from "../answers/schema.js";
+import { type Answer, answerSchema, FINAL_STATUSES } from "../answers/schema.js";
 import type { Backend, CaseTruth, Estimate, Estimator, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
 import { type PromptOptions, promptBlocks, renderPrompt } from "../backends/prompt.js";
 import type { AnyBackendKind } from "../backends/registry.js";
@@ -10,6 +10,7 @@ import { type Case, caseSchema, type Target } from "../dataset/schema.js";
 import type { ItemRef, StageTools, Unit, UnitOutcome } from "../engine/contract.js";
 import { type AnswersMeta, answerItemId } from "./answer-meta.js";
 import { askWithin, isTimeout } from "./ask-within.js";
+import type { CaseIndex, CaseIndexes } from "./case-indexes.js";
 import type { CaseTree, CaseTrees } from "./case-trees.js";
 
 /** What all questions of a stage share. */
@@ -22,6 +23,8 @@ export interface Prepared {
   readonly repeats: number;
   /** undefined: the stage has no corpus, or the kind reads neither trees nor truth. */
   readonly trees: CaseTrees | undefined;
+  /** undefined: the kind searches no index of an index-corpus stage, or the stage has none. */
+  readonly indexes: CaseIndexes | undefined;
   readonly truthsDigest: string | null;
   /** Says about what a question costs; null: it costs nothing that can be told before. */
   readonly estimator: Estimator | null;
@@ -34,8 +37,9 @@ export interface Prepared {
 }
 
 interface UnitData {
-  readonly question: Omit<Question, "corpus">;
+  readonly question: Omit<Question, "corpus" | "index">;
   readonly tree: CaseTree | undefined;
+  readonly index: CaseIndex | undefined;
 }
 
 export function unitsOf(prepared: Prepared, item: Case): Unit[] {
@@ -47,6 +51,8 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
   if (template !== "none") parts.push(part("prompt", digestBytes(prompt)));
   if (Object.keys(shown).length > 0) parts.push(part("case fields", shown));
   if (prepared.needsCorpus !== false) parts.push(part("source tree", tree?.digest ?? null));
+  const index = prepared.indexes?.forCase(item);
+  if (prepared.indexes !== undefined) parts.push(part("index", index?.digest ?? null));
   let truth: Target[] | undefined;
   if (kind.readsTruth) {
     // Without any corpus all targets count; a case that has no tree among many can't be asked about any file.
@@ -62,7 +68,7 @@ export function unitsOf(prepared: Prepared, item: Case): Unit[] {
       case: { id: item.id, ...shown },
       ...(truth === undefined ? {} : { truth }),
     };
-    const data: UnitData = { question, tree };
+    const data: UnitData = { question, tree, index };
     return { id: answerItemId(item.id, repeat), parts: [...parts, part("repeat", repeat)], data };
   });
 }
@@ -78,10 +84,14 @@ export async function estimateUnit(prepared: Prepared, unit: Unit): Promise<Esti
 
 export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   const { kind, seconds, trees } = prepared;
-  const { question, tree } = unit.data as UnitData;
+  const { question, tree, index } = unit.data as UnitData;
   if (prepared.needsCorpus !== false && trees !== undefined && tree === undefined) {
     const error = "no source tree was checked out for this case: see its base commit and the checkout stage";
     return outcomeOf({ status: "skipped", response: "", error, asked: false }, prepared, question, null);
+  }
+  if (prepared.indexes !== undefined && index === undefined) {
+    const error = "no index was built for this case's source tree: see its base commit and the index-corpus stage";
+    return outcomeOf({ status: "skipped", response: "", error }, prepared, question, null);
   }
   let backend: Backend;
   try {
@@ -91,7 +101,11 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
     return outcomeOf({ status: "failed", response: "", error, asked: false }, prepared, question, null);
   }
   const corpus = prepared.needsCorpus === false ? undefined : await tree?.open();
-  const asked: Question = corpus === undefined ? question : { ...question, corpus };
+  const asked: Question = {
+    ...question,
+    ...(corpus === undefined ? {} : { corpus }),
+    ...(index === undefined ? {} : { index: index.open() }),
+  };
   tools.count("queries");
   const started = tools.clock.now();
   const raw = await askWithin(seconds, (limited) => backend.ask(asked, limited), tools.clock, signal);
@@ -145,6 +159,7 @@ function costOf(usage: RawAnswer["usage"]): { usd?: number; tokens?: number } | 
 }
 
 const TRUTHS_BATCH = 500;
+const ANSWERS_BATCH = 500;
 
 /** The cases as a backend that `readsDataset` sees them: without any text, so that a changed text changes no key of it. */
 export async function loadTruths(refs: readonly ItemRef[], tools: StageTools): Promise<CaseTruth[]> {
@@ -161,6 +176,22 @@ export async function loadTruths(refs: readonly ItemRef[], tools: StageTools): P
     }
   }
   return truths;
+}
+
+/** The kind's notes on its answers, each once with the number of answers that have it, in the order of the first. */
+export async function notesOf(
+  noteOf: NonNullable<AnyBackendKind["noteOf"]>,
+  refs: readonly ItemRef[],
+  tools: Pick<StageTools, "load">,
+): Promise<string[]> {
+  const counts = new Map<string, number>();
+  for (let i = 0; i < refs.length; i += ANSWERS_BATCH) {
+    for (const value of await tools.load(refs.slice(i, i + ANSWERS_BATCH))) {
+      const note = noteOf(answerSchema.parse(value));
+      if (note !== null) counts.set(note, (counts.get(note) ?? 0) + 1);
+    }
+  }
+  return [...counts].map(([note, count]) => `${count} of ${refs.length} answers: ${note}`);
 }
 
 /** `extensions` of the data set's header, where it has them. */

@@ -4,7 +4,9 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import * as z from "zod";
 import { readAnswers } from "../answers/file.js";
+import { builtInIndexTools } from "../backends/index-tools.js";
 import { type AnyBackendKind, builtInBackends } from "../backends/registry.js";
 import { err, ok, type Result } from "../base/result.js";
 import { openCorpus } from "../corpus/tree.js";
@@ -12,10 +14,12 @@ import type { StageKind } from "../engine/contract.js";
 import { bootstrapStage } from "./bootstrap.js";
 import { buildDatasetStage } from "./build-dataset.js";
 import { checkout } from "./checkout.js";
+import { compareStage } from "./compare.js";
 import { fetchIssues } from "./fetch-issues.js";
 import { fetchPrFiles } from "./fetch-pr-files.js";
 import { importAnswersStage } from "./import-answers.js";
 import { importDataset } from "./import-dataset.js";
+import { indexCorpusStage } from "./index-corpus.js";
 import { queryBackendStage } from "./query-backend.js";
 import { reportStage } from "./report.js";
 import { resolveTimelinePrs } from "./resolve-timeline-prs.js";
@@ -29,10 +33,12 @@ function builtIn(backends: ReadonlyMap<string, AnyBackendKind>): StageKind[] {
     buildDatasetStage,
     importDataset,
     checkout,
+    indexCorpusStage(builtInIndexTools, openCorpus),
     queryBackendStage(backends, openCorpus),
     importAnswersStage(readAnswers),
     scoreStage,
     bootstrapStage,
+    compareStage,
     reportStage,
   ];
 }
@@ -72,11 +78,30 @@ async function loadModule(
   const kind = exported as Partial<StageKind & AnyBackendKind> | null | undefined;
   if (typeof kind === "object" && kind !== null && typeof kind.summary === "string") {
     if (kind.shape === "items" || kind.shape === "whole") return ok({ stage: { ...(kind as StageKind), kind: path } });
-    if (typeof kind.open === "function" && typeof kind.identityOf === "function") {
-      return ok({ backend: { ...(kind as AnyBackendKind), kind: path } });
-    }
+    if (typeof kind.open === "function" && typeof kind.identityOf === "function") return ownBackend(kind, path);
   }
   return err(
     `${path} has no default export that is a stage kind (shape: "items" or "whole") or a backend kind (open, identityOf)`,
   );
+}
+
+/**
+ * What a person's backend leaves out has the customary value. Its options may be a function of our `zod`: a module in a folder of its own
+ * often has no package to import, and a schema of another copy would not be known as one.
+ */
+function ownBackend(kind: Partial<AnyBackendKind>, path: string): Result<{ backend: AnyBackendKind }, string> {
+  const given: unknown = kind.options ?? z.strictObject({});
+  const options: unknown = typeof given === "function" ? (given as (zod: typeof z) => unknown)(z) : given;
+  if (!(options instanceof z.ZodObject)) {
+    return err(`${path}: \`options\` must be an object schema, made by a function of zod: (z) => z.strictObject({ ... })`);
+  }
+  const customary: Partial<AnyBackendKind> = {
+    version: 1,
+    needsCorpus: false,
+    readsTruth: false,
+    readsDataset: false,
+    prompt: "text",
+    concurrency: () => 1,
+  };
+  return ok({ backend: { ...customary, ...(kind as AnyBackendKind), options, kind: path } });
 }

@@ -5,15 +5,17 @@
 import * as z from "zod";
 import type { Json } from "../base/json.js";
 import { type LabelledOutput, type OutFile, type StageInputs, type StageTools, wholeStage } from "../engine/contract.js";
+import { comparisonMarkdown } from "../report/comparison-text.js";
 import { type Cell, type ReportFacts, reportJson, resultsJson } from "../report/json.js";
-import { reportFileName, uniqueLabels } from "../report/labels.js";
+import { reportFileName } from "../report/labels.js";
 import { markdownReport } from "../report/markdown.js";
+import type { Comparison } from "../scoring/compare.js";
 import { intervalSchema } from "../scoring/contract.js";
 import { type Bootstrapped, summarise } from "../scoring/summary.js";
 import type { Summary } from "../scoring/summary-schema.js";
 import { intervalsMetaSchema } from "./bootstrap.js";
 import { measureNames, measuresOf } from "./measures.js";
-import { loadScores } from "./scored-input.js";
+import { loadCells } from "./scored-input.js";
 
 const FORMATS = ["json", "markdown"] as const;
 
@@ -33,6 +35,8 @@ export interface ReportMeta {
   readonly labels: readonly string[];
   readonly summary: Readonly<Record<string, Summary>>;
   readonly reports: readonly string[];
+  /** What each cell was made of, for tables that outlive the run. */
+  readonly provenance: Readonly<Record<string, { readonly dataset: string; readonly identity: unknown }>>;
 }
 
 export const reportStage = wholeStage<Config>({
@@ -40,9 +44,9 @@ export const reportStage = wholeStage<Config>({
   summary: "Writes the report of a run",
   config: configSchema,
   produces: "report",
-  consumes: { scores: "some", intervals: "many" },
+  consumes: { scores: "some", intervals: "many", comparison: "many" },
   shape: "whole",
-  version: 1,
+  version: 3,
   precious: false,
   keyConfig: ({ formats, measures }) => ({
     formats: [...new Set(formats)].sort(),
@@ -51,11 +55,26 @@ export const reportStage = wholeStage<Config>({
   async run(config, inputs, tools) {
     const cells = await cellsOf(config, inputs, tools);
     if (!cells.ok) return cells;
-    const facts: ReportFacts = { generatedAt: new Date(tools.clock.now()).toISOString(), datasetFile: null };
-    const files = filesOf(cells.value, config.formats, facts);
+    const facts: ReportFacts = {
+      generatedAt: new Date(tools.clock.now()).toISOString(),
+      datasetFile: null,
+      ...(tools.versions === undefined ? {} : { versions: tools.versions }),
+    };
+    const comparisons: string[] = [];
+    for (const { output } of inputs.many("comparison")) {
+      // Made by our own compare stage, whose items are checked against their digest.
+      for (const value of await tools.load(output.items)) comparisons.push(comparisonMarkdown(value as Comparison, 2));
+    }
+    const files = filesOf(cells.value, config.formats, facts, comparisons);
     const summary = Object.fromEntries(cells.value.map((cell) => [cell.label, cell.summary]));
     const labels = cells.value.map(({ label }) => label);
-    const meta: ReportMeta = { labels, summary, reports: files.map(({ name }) => name) };
+    const provenance = Object.fromEntries(
+      cells.value.map(({ label, meta: { dataset, identity } }) => [
+        label,
+        { dataset: dataset.digest, identity: identity ?? null },
+      ]),
+    );
+    const meta: ReportMeta = { labels, summary, reports: files.map(({ name }) => name), provenance };
     return {
       ok: true,
       value: {
@@ -72,18 +91,9 @@ async function cellsOf(
   inputs: StageInputs,
   tools: StageTools,
 ): Promise<{ readonly ok: true; readonly value: Cell[] } | { readonly ok: false; readonly message: string }> {
-  const scores = inputs.many("scores");
   const intervals = inputs.many("intervals");
-  const loaded = [];
-  for (const { stage, label, output } of scores) {
-    const { meta, cases } = await loadScores(output, tools);
-    loaded.push({ stage, label, output, meta, cases });
-  }
-  const labels = uniqueLabels(
-    loaded.map(({ stage, label, meta }) => ({ label: label ?? meta.backend, rules: meta.rules.name, stage })),
-  );
   const cells: Cell[] = [];
-  for (const [index, { output, meta, cases }] of loaded.entries()) {
+  for (const { label, output, meta, cases } of await loadCells(inputs, tools)) {
     const absent = measuresOf(config.measures ?? []).filter(({ name }) => !meta.measures.includes(name));
     if (absent.length > 0) {
       const names = absent.map(({ name }) => name).join(", ");
@@ -94,7 +104,7 @@ async function cellsOf(
     }
     const measures = measuresOf(config.measures ?? meta.measures);
     const bootstrapped = await intervalsOf(output.digest, intervals, tools);
-    cells.push({ label: labels[index] ?? meta.backend, meta, cases, summary: summarise(cases, meta, measures, bootstrapped) });
+    cells.push({ label, meta, cases, summary: summarise(cases, meta, measures, bootstrapped) });
   }
   return { ok: true, value: cells };
 }
@@ -111,14 +121,19 @@ async function intervalsOf(
   for (const { output } of intervals) {
     const meta = intervalsMetaSchema.safeParse(output.meta);
     if (!meta.success || meta.data.scores !== scores) continue;
-    const { samples, seed, level, method } = meta.data;
+    const { scores: _, ...settings } = meta.data;
     const rows = z.array(intervalSchema).parse(await tools.load(output.items));
-    return { settings: { samples, seed, level, method }, rows };
+    return { settings, rows };
   }
   return null;
 }
 
-function filesOf(cells: readonly Cell[], formats: readonly (typeof FORMATS)[number][], facts: ReportFacts): OutFile[] {
+function filesOf(
+  cells: readonly Cell[],
+  formats: readonly (typeof FORMATS)[number][],
+  facts: ReportFacts,
+  comparisons: readonly string[],
+): OutFile[] {
   const files: OutFile[] = [];
   const reports = new Map<string, string>();
   if (formats.includes("json")) {
@@ -127,12 +142,22 @@ function filesOf(cells: readonly Cell[], formats: readonly (typeof FORMATS)[numb
       reports.set(cell.label, name);
       files.push({ root: "run", name, text: `${JSON.stringify(reportJson(cell, facts), null, 2)}\n` });
     }
-    files.push({ root: "run", name: "results.json", text: `${JSON.stringify(resultsJson(cells, reports, facts), null, 2)}\n` });
+    files.push({
+      root: "run",
+      name: "results.json",
+      text: `${JSON.stringify(resultsJson(cells, reports, facts), null, 2)}\n`,
+      // It names the reports beside it.
+      fill: true,
+    });
   }
   if (formats.includes("markdown")) {
     const names = new Set(cells.flatMap(({ summary }) => Object.keys(summary.measures)));
     const definitions = new Map(measuresOf([...names]).map(({ name, definition }) => [name, definition]));
-    files.push({ root: "run", name: "report.md", text: markdownReport(cells, { ...facts, definitions }) });
+    files.push({
+      root: "run",
+      name: "report.md",
+      text: [markdownReport(cells, { ...facts, definitions }), ...comparisons].join("\n"),
+    });
   }
   return files;
 }

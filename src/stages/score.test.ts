@@ -151,6 +151,19 @@ describe("score", () => {
     expect(await changed({ measures: ["P"] }, inputsOf(rig))).toEqual([one, two]);
   });
 
+  test("what the source trees left out is among the warnings, once for all trees", async () => {
+    const rig = stageToolsRig();
+    const links = "2 left out (links are not followed): a, b";
+    const trees = ["c1", "c2", "c3"].map((id, index) => ({
+      id,
+      value: { ...tree, id, notes: index === 0 ? [] : ["1 of 9 files are selected by include and exclude", links] },
+    }));
+    const warningsOf = async (corpus: StageOutput) =>
+      ((await runScore(rig, {}, { ...inputsOf(rig, []), corpus })).output.meta as { warnings: string[] }).warnings;
+    expect(await warningsOf(rig.output(trees))).toEqual([`2 of 3 source trees: ${links}`]);
+    expect(await warningsOf(rig.output(trees.slice(2)))).toEqual([`source tree: ${links}`]);
+  });
+
   test("a tree per base commit; a case without one is warned about", async () => {
     const rig = stageToolsRig();
     const cases = [caseOf(1, "src/A.java", { base_commit: "c1" }), caseOf(2, "src/B.java", { base_commit: "c2" })];

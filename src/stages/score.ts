@@ -5,12 +5,15 @@
  * Cases that have no answer at all can't be units of the answers' stream; they are told apart when the stream has ended and
  * travel in the meta, already scored (as zero).
  */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import * as z from "zod";
 import { type Answer, answerSchema } from "../answers/schema.js";
 import { digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { type Tree, treeSchema } from "../corpus/contract.js";
 import { treeRoots } from "../corpus/tree.js";
+import { datasetDigest } from "../dataset/build.js";
 import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
 import {
   type ItemRef,
@@ -25,20 +28,28 @@ import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
 import { rulesFacts } from "../scoring/score-answers.js";
 import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules } from "./rules.js";
+import { treeNotes } from "./tree-notes.js";
 
 const configSchema = z.strictObject({
   rules: z.string().min(1).default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
+  judgements: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("File of what people judged beside the truth (bench pool), relative to the pipeline file"),
   measures: measureNames.default(DEFAULT_MEASURES).describe("Names of measures: P, R, F1, Hit@5, R@10, RR, ..."),
 });
 type Config = z.infer<typeof configSchema>;
 
 interface Prepared {
   readonly rules: RuleSet;
+  readonly judgements: Judgements | undefined;
   readonly measures: readonly Measure[];
   readonly cases: ReadonlyMap<string, Case>;
   /** Ids of cases that `--items` or `--sample` left out: their answers are no mistake. */
@@ -77,17 +88,26 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 1,
+  version: 3,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
-  identify: async ({ rules }, tools) => [part("rules", rulesDigestParts(await rulesOf(rules, tools)))],
+  identify: async ({ rules, judgements }, tools) => {
+    const judged = await judgementsOf(judgements, tools);
+    return [
+      part("rules", rulesDigestParts(await rulesOf(rules, tools))),
+      ...(judged === undefined ? [] : [part("judgements", digestJson([...judged].map(([id, grades]) => [id, [...grades]])))]),
+    ];
+  },
   prepare,
   parts: () => [],
   units,
-  async execute({ rules, measures, files }, unit, tools) {
+  async execute({ rules, measures, files, judgements }, unit, tools) {
     const { asked, answer, tree } = unit.data as ScoreWork;
     const corpus = tree === null ? null : await files(tree, tools);
-    const scored = scoreCase(asked, answer, { rules, measures, corpus, backend: answer.backend });
+    const scored = scoreCase(asked, answer, {
+      ...{ rules, measures, corpus, backend: answer.backend },
+      ...(judgements === undefined ? {} : { judgements }),
+    });
     return { type: "done", items: [{ id: unit.id, value: scored }] };
   },
   finish,
@@ -99,6 +119,19 @@ async function rulesOf(named: string, tools: StageTools): Promise<RuleSet> {
   return rules.value;
 }
 
+async function judgementsOf(file: string | undefined, tools: StageTools): Promise<Judgements | undefined> {
+  if (file === undefined) return undefined;
+  let text: string;
+  try {
+    text = await readFile(resolve(tools.baseFolder, file), "utf8");
+  } catch (error) {
+    throw new StageProblem(`judgements: ${file} can't be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+  }
+  const read = parseJudgements(text);
+  if (!read.ok) throw new StageProblem(`judgements: ${read.error.map((what) => `${file}: ${what}`).join("; ")}`);
+  return read.value;
+}
+
 async function prepare(config: Config, inputs: StageInputs, tools: StageTools): Promise<Prepared> {
   const dataset = inputs.one("dataset");
   const corpus = inputs.optional("corpus") ?? null;
@@ -106,6 +139,7 @@ async function prepare(config: Config, inputs: StageInputs, tools: StageTools): 
   const selected = new Set(dataset.items.map(({ id }) => id));
   return {
     rules: await rulesOf(config.rules, tools),
+    judgements: await judgementsOf(config.judgements, tools),
     measures: measuresOf(config.measures),
     cases: new Map(cases.map((one) => [one.id, one])),
     unselected: new Set(dataset.all.flatMap(({ id }) => (selected.has(id) ? [] : [id]))),
@@ -181,9 +215,10 @@ function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit
 
 /** What scoring reads of a case and what reports show of it, nothing else. */
 function caseDigest(asked: Case, rules: RuleSet): string {
-  const { id, number, title, url, targets, best_grade, strata } = asked;
+  const { id, number, title, url, repository, targets, best_grade, strata } = asked;
+  const changes = asked.links.map((link) => `${link.repository}#${link.number}`);
   const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
-  return digestJson({ id, number, title, url, targets, best_grade, strata, impacted });
+  return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted });
 }
 
 const EXAMPLES = 10;
@@ -194,7 +229,7 @@ function leftOut(what: string, ids: ReadonlySet<string>): LeftOut[] {
 }
 
 async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: StageTools, inputs: StageInputs): Promise<Json> {
-  const { dataset, corpus, rules, measures } = prepared;
+  const { dataset, corpus, rules, measures, judgements } = prepared;
   const header = datasetHeaderSchema.safeParse(dataset.meta);
   const given = answersMetaSchema.safeParse(inputs.optional("answers")?.meta ?? {});
   const answers = given.success ? given.data : null;
@@ -204,7 +239,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   for (const asked of unaskedCases) {
     const tree = treeOf(prepared, asked);
     const files = tree === null ? null : await prepared.files(tree, tools);
-    const settings: ScoreSettings = { rules, measures, corpus: files, backend };
+    const settings: ScoreSettings = { rules, measures, corpus: files, backend, ...(judgements && { judgements }) };
     unasked.push(scoreCase(asked, null, settings));
   }
   const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
@@ -215,7 +250,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     dataset: {
-      digest: dataset.digest,
+      digest: await casesDigest(prepared, tools),
       project_name: header.success ? header.data.project_name : "data set",
       url: header.success ? header.data.url : null,
       cases: dataset.all.length,
@@ -230,6 +265,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     order: [...prepared.cases.keys()],
     unasked,
     only_answered: false,
+    ...(judgements && { judgements: countJudged(judgements) }),
     left_out: [
       ...(answers?.left_out ?? []),
       ...leftOut("answers to cases that the data set does not have", prepared.unknown),
@@ -237,6 +273,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     ],
     warnings: [
       ...(answers?.notes ?? []),
+      ...(corpus === null ? [] : await treeNotes(corpus.all, tools)),
       ...(treeless > 0
         ? [`${treeless} cases have no source tree (no base commit, or none was checked out): only the path rung works for them`]
         : []),
@@ -244,6 +281,12 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   };
   // Through text: what is stored must be plain JSON, without members that are undefined.
   return JSON.parse(JSON.stringify(meta)) as Json;
+}
+
+/** Names all cases of the data set, selected or not, as `bench score` and the mined file do: runs over equal data sets can be compared. */
+async function casesDigest({ dataset, cases }: Prepared, tools: StageTools): Promise<string> {
+  if (dataset.all.length === dataset.items.length) return datasetDigest({ cases: [...cases.values()] });
+  return datasetDigest({ cases: (await tools.load(dataset.all)).map((value) => caseSchema.parse(value)) });
 }
 
 async function corpusFacts(corpus: StageOutput | null, tools: StageTools): Promise<ScoreMeta["corpus"]> {

@@ -96,7 +96,7 @@ export function bootstrapPooled(
 }
 
 /** The mean of every resample, in the order of the resamples. */
-export function resampledMeans(values: Float64Array, options: BootstrapOptions): Float64Array {
+function resampledMeans(values: Float64Array, options: BootstrapOptions): Float64Array {
   const n = values.length;
   return mapResamples(n, options, (indices, start) => {
     let total = 0;
@@ -162,7 +162,7 @@ function streamOf(options: BootstrapOptions): RandomStream {
   return randomStream(options.seed ?? DEFAULT_SEED, options.stream ?? "bootstrap");
 }
 
-function checkMatrix(matrix: ResampleMatrix, n: number): void {
+export function checkMatrix(matrix: ResampleMatrix, n: number): void {
   if (matrix.n !== n) throw new RangeError(`the resamples are of ${matrix.n} cases, the values are ${n}`);
   if (matrix.samples < 1 || matrix.indices.length !== matrix.n * matrix.samples) {
     throw new RangeError(`${matrix.indices.length} indices are not ${matrix.samples} resamples of ${matrix.n} cases`);
@@ -170,12 +170,12 @@ function checkMatrix(matrix: ResampleMatrix, n: number): void {
   if (matrix.indices.some((index) => index < 0 || index >= n)) throw new RangeError("a resample names a case that is not there");
 }
 
-export function sum(values: Float64Array): number {
+function sum(values: Float64Array): number {
   let total = 0;
   for (const value of values) total += value;
   return total;
 }
 
-export function mean(values: Float64Array): number {
+function mean(values: Float64Array): number {
   return sum(values) / values.length;
 }

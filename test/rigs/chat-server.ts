@@ -118,9 +118,13 @@ export async function chatServer(options: ChatServerOptions = {}): Promise<ChatS
       return;
     }
     atWork += 1;
-    response.on("close", () => {
-      atWork -= 1;
-    });
+    // Over once the answer has left, or the connection broke: the caller may come with the next before the socket is closed.
+    let over = false;
+    const end = () => {
+      if (!over) atWork -= 1;
+      over = true;
+    };
+    response.on("finish", end).on("close", end);
     const question: SeenRequest = { ...seen, atOnce: atWork };
     questions.push(question);
     const refused = refusal(request, question);

@@ -4,7 +4,6 @@ import { scoredCase, scoreMeta, viewScores } from "../../test/rigs/scored-cases.
 import { measuresOf } from "../stages/measures.js";
 import { bootstrapMean, bootstrapPooled } from "../statistics/bootstrap.js";
 import { DEFAULT_BOOTSTRAP, intervalRows } from "./intervals.js";
-import { boundsOfMean, resampledSums } from "./resample.js";
 import { viewsOf } from "./views.js";
 
 function near(actual: number | null | undefined, expected: number | null): void {
@@ -63,8 +62,10 @@ describe("one pass over the resamples", () => {
   });
 
   test("cases that agree have an interval of no width, whatever rounding does", () => {
-    const column = Float64Array.from({ length: 7 }, () => 1 / 3);
-    const [sums] = resampledSums([column], 7, { samples: 100, seed: 1 });
-    expect(boundsOfMean(column, sums ?? new Float64Array(), 0.95)).toEqual({ lower: 1 / 3, upper: 1 / 3 });
+    const cases = Array.from({ length: 7 }, (_, i) => scoredCase(`c${i}`, viewScores(1, 2, 2)));
+    for (const method of ["percentile", "basic", "bca"] as const) {
+      const rows = intervalRows(viewsOf(cases, scoreMeta(cases)), measuresOf(["P"]), { ...DEFAULT_BOOTSTRAP, method }, "ladder");
+      expect(rows.find(({ name, view }) => name === "P" && view === "headline")).toMatchObject({ lower: 1 / 3, upper: 1 / 3 });
+    }
   });
 });

@@ -1,0 +1,121 @@
+/**
+ * A Model Context Protocol server as a child process: messages are JSON, one per line.
+ *
+ * Not the SDK's own transport, for two reasons: servers are started through wrappers (`npx`, `uvx`, a shell), so the whole process group
+ * must end with us; and some print greetings to stdout, which are passed over here and would end the SDK's reading.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { endGroup, type Sleep, watchGroup } from "./process.js";
+import { notStarted } from "./tool-process.js";
+
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const STDERR_KEPT = 4096;
+
+export interface StdioServer {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #server: StdioServer;
+  readonly #sleep: Sleep;
+  #child: ChildProcess | undefined;
+  #closed: Promise<void> = Promise.resolve();
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  #errorOutput = "";
+
+  constructor(server: StdioServer, sleep: Sleep) {
+    this.#server = server;
+    this.#sleep = sleep;
+  }
+
+  /** The end of what the server wrote to its error output. */
+  get errorOutput(): string {
+    return this.#errorOutput;
+  }
+
+  async start(): Promise<void> {
+    const { file, args, cwd, env } = this.#server;
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
+    const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+      child.once("spawn", () => resolve(undefined));
+      child.once("error", resolve);
+    });
+    if (failure !== undefined || child.pid === undefined) {
+      throw new Error(notStarted(failure?.code ?? "UNKNOWN", failure?.message ?? "no process", file));
+    }
+    watchGroup(child.pid);
+    child.on("error", (error) => this.onerror?.(error));
+    this.#child = child;
+    this.#closed = new Promise((resolve) => {
+      child.once("close", () => {
+        resolve();
+        this.onclose?.();
+      });
+    });
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
+    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.#errorOutput = (this.#errorOutput + chunk.toString("utf8")).slice(-STDERR_KEPT);
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined || stdin === null || !stdin.writable) throw new Error("the server has closed its input");
+    await new Promise<void>((resolve, reject) => {
+      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error === null || error === undefined ? resolve() : reject(error)));
+    });
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child?.pid === undefined) return;
+    child.stdin?.end();
+    await endGroup(child.pid, this.#closed, this.#sleep);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  }
+
+  #read(chunk: Buffer): void {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+      const line = Buffer.concat([...this.#rest, chunk.subarray(from, at)]).toString("utf8");
+      this.#rest = [];
+      this.#restBytes = 0;
+      from = at + 1;
+      this.#line(line);
+    }
+    const rest = chunk.subarray(from);
+    if (rest.length === 0) return;
+    this.#rest.push(rest);
+    this.#restBytes += rest.length;
+    if (this.#restBytes > MAX_LINE_BYTES) {
+      this.#rest = [];
+      this.#restBytes = 0;
+      this.onerror?.(new Error(`the server sent a message of more than ${MAX_LINE_BYTES} bytes`));
+      void this.close();
+    }
+  }
+
+  #line(line: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      // A greeting or a log line: not for us.
+      return;
+    }
+    const message = JSONRPCMessageSchema.safeParse(value);
+    if (message.success) this.onmessage?.(message.data);
+  }
+}
