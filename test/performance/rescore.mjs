@@ -10,6 +10,34 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const cli = join(root, "dist", "cli", "main.js");
 const ANSWERS = 10_000;
 const ROUNDS = 3;
+/** The original's own loop with stored answers in place of a system: its parsing, matching, bootstrap and report. */
+const DRIVER = `import argparse, contextlib, io, json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import evaluator_core as core
+
+answers = {}
+with open(sys.argv[3], encoding="utf-8") as lines:
+    for line in lines:
+        row = json.loads(line)
+        answers[int(row["id"].split("#")[1])] = row["response"]
+
+class Stored(core.BaseBenchmarkEvaluator):
+    def evaluator_label(self): return "stored"
+    def validate_runtime(self): pass
+    def default_report_path(self, mined_path, output_dir): return Path(sys.argv[4])
+    def settings(self): return {}
+    def predict_for_issue(self, issue, query):
+        raw = answers[issue["number"]]
+        found = core.extract_predicted_classes(raw, core.DEFAULT_RESPONSE_TYPE)
+        return core.PredictionResult(predicted_objects=found, raw_response=raw)
+
+arguments = argparse.Namespace(mined_file=sys.argv[2], output_dir=".", output_file=sys.argv[4], keep_raw_response=True)
+with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    status = Stored(arguments).run()
+sys.exit(status)
+`;
+
 const folder = mkdtempSync(join(tmpdir(), "bench-rescore-"));
 
 try {
@@ -113,34 +141,6 @@ function original(mined, answers) {
     `  the original's Python: ${theirs.toFixed(2)} s; original/bench = ${(theirs / ours).toFixed(1)}; same figures: ${same ? "yes" : "NO"}`,
   );
 }
-
-/** The original's own loop with stored answers in place of a system: its parsing, matching, bootstrap and report. */
-const DRIVER = `import argparse, contextlib, io, json, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import evaluator_core as core
-
-answers = {}
-with open(sys.argv[3], encoding="utf-8") as lines:
-    for line in lines:
-        row = json.loads(line)
-        answers[int(row["id"].split("#")[1])] = row["response"]
-
-class Stored(core.BaseBenchmarkEvaluator):
-    def evaluator_label(self): return "stored"
-    def validate_runtime(self): pass
-    def default_report_path(self, mined_path, output_dir): return Path(sys.argv[4])
-    def settings(self): return {}
-    def predict_for_issue(self, issue, query):
-        raw = answers[issue["number"]]
-        found = core.extract_predicted_classes(raw, core.DEFAULT_RESPONSE_TYPE)
-        return core.PredictionResult(predicted_objects=found, raw_response=raw)
-
-arguments = argparse.Namespace(mined_file=sys.argv[2], output_dir=".", output_file=sys.argv[4], keep_raw_response=True)
-with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-    status = Stored(arguments).run()
-sys.exit(status)
-`;
 
 function bench(cwd, ...argv) {
   const run = spawnSync(process.execPath, [cli, ...argv], { cwd, encoding: "utf8", maxBuffer: 1 << 30 });
