@@ -244,7 +244,7 @@ describe("data sets and answers with bad records", () => {
 
   test.each([
     ["an empty file", "", "the file is empty"],
-    ["no JSON", "<html>", "does not begin like JSON"],
+    ["no JSON", "<html>", "the XML holds no <bug>"],
     ["a cut file", '{"project_name": "x", "issues": [{"number": 1, ', "is not valid JSON"],
     ["another file", '{"hello": "world"}', "no data set"],
     ["no usable record", '{"id": 1, "title": 2}\n{"id": 2, "title": 3}\n', "none of the 2 records can be used; record 1"],

@@ -6,6 +6,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import * as z from "zod";
 import { digestJson, type Json } from "../base/json.js";
+import { writtenText } from "../base/written-text.js";
 import { type DoctorEnvironment, type Finding, UnusableConfiguration } from "./contract.js";
 import { toolFindings } from "./doctor.js";
 import { digestsOfFolder } from "./file-digest.js";
@@ -23,7 +24,7 @@ export const colgrepCommon = {
     .min(1)
     .optional()
     .describe("Name of the model at Hugging Face, or (./ or ../) a folder that has one. Default: colgrep's own."),
-  version: z.string().min(1).optional().describe("Version for the key; default: what `colgrep --version` says."),
+  version: writtenText.optional().describe("Version for the key; default: what `colgrep --version` says."),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable"))
     .default([])
@@ -32,7 +33,7 @@ export const colgrepCommon = {
 
 const indexOptions = z.strictObject({
   ...colgrepCommon,
-  args: z.array(z.string()).default([]).describe("Further arguments for `colgrep init`, such as --force-cpu."),
+  args: z.array(writtenText).default([]).describe("Further arguments for `colgrep init`, such as --force-cpu."),
   timeout: z.number().positive().nullable().default(3600).describe("Seconds per attempt; null = none."),
   concurrency: z.number().int().min(1).default(1).describe("Indexes built at once."),
 });

@@ -7,6 +7,7 @@
  */
 import { realpath } from "node:fs/promises";
 import * as z from "zod";
+import { writtenText } from "../base/written-text.js";
 import {
   type ColgrepIndexOptions,
   colgrepCommon,
@@ -28,11 +29,11 @@ const options = z.strictObject({
   results: z.number().int().min(1).max(10_000).default(15).describe("Code units to ask for; several may belong to one file."),
   include: z.array(z.string().min(1)).default([]).describe("Search only files that match one of these, such as *.java."),
   args: z
-    .array(z.string())
+    .array(writtenText)
     .default([])
     .describe("Further arguments for `colgrep search`, such as --semantic-only or --code-only."),
   index_args: z
-    .array(z.string())
+    .array(writtenText)
     .default([])
     .describe(
       "Further arguments for `colgrep init` where the stage has no index-corpus stage and the index is made on first use.",

@@ -35,7 +35,7 @@ describe("fuse", () => {
       60,
       1,
     );
-    expect(first).toMatchObject({ path: "b" });
+    expect(first).toMatchObject({ path: "a", lines: [3, 4] });
     const fused = fuse([[{ path: "a" }], [file("b"), { path: "a", lines: [3, 4] }]], 60, 2);
     expect(fused[0]).toMatchObject({ path: "a", lines: [3, 4] });
   });

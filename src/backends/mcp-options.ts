@@ -1,5 +1,6 @@
 /** The options of the `mcp` backend. */
 import * as z from "zod";
+import { writtenText } from "../base/written-text.js";
 import { mappingSchema } from "./mcp-result.js";
 import { misspeltPlaceholder } from "./template.js";
 
@@ -8,7 +9,7 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name o
 export const options = z
   .strictObject({
     command: z
-      .array(z.string(), { error: 'must be a list, such as [npx, my-server, "{corpus}"]: the program and its arguments' })
+      .array(writtenText, { error: 'must be a list, such as [npx, my-server, "{corpus}"]: the program and its arguments' })
       .min(1)
       .optional()
       .describe("Program and arguments of a server to start (stdio). Placeholders: {corpus} {folder}."),
@@ -39,7 +40,7 @@ export const options = z
     result: mappingSchema.optional().describe("Where files, scores and lines are in the tool's JSON. Default: read as text."),
     top: z.number().int().min(1).max(10_000).default(50).describe("Longest list of files to take with `result`."),
     files: z.array(z.string().min(1)).default([]).describe("Files that shape the answers: their content is part of the key."),
-    version: z.string().min(1).optional().describe("Version of the server: part of the key."),
+    version: writtenText.optional().describe("Version of the server: part of the key."),
     identity: z
       .unknown()
       .optional()

@@ -8,6 +8,7 @@ import { mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import * as z from "zod";
 import { digestJson, type Json } from "../base/json.js";
+import { writtenText } from "../base/written-text.js";
 import { type BackendEnvironment, type DoctorEnvironment, type Finding, UnusableConfiguration } from "./contract.js";
 import { toolFindings } from "./doctor.js";
 import { digestOfFile } from "./file-digest.js";
@@ -31,7 +32,7 @@ export const octocodeCommon = {
     .describe(
       "Its settings file (models, max_results, similarity_threshold), by content in the key. Default: octocode's defaults.",
     ),
-  version: z.string().min(1).optional().describe("Version for the key; default: what `octocode --version` says."),
+  version: writtenText.optional().describe("Version for the key; default: what `octocode --version` says."),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable"))
     .default([])
@@ -40,7 +41,7 @@ export const octocodeCommon = {
 
 const indexOptions = z.strictObject({
   ...octocodeCommon,
-  args: z.array(z.string()).default([]).describe("Further arguments for `octocode index`."),
+  args: z.array(writtenText).default([]).describe("Further arguments for `octocode index`."),
   timeout: z.number().positive().nullable().default(3600).describe("Seconds per attempt; null = none."),
   concurrency: z.number().int().min(1).default(1).describe("Indexes built at once."),
 });

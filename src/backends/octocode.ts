@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import type { Json } from "../base/json.js";
+import { writtenText } from "../base/written-text.js";
 import type { BackendEnvironment, BackendKind, Question, RawAnswer } from "./contract.js";
 import { type IndexOnDemand, indexOnDemand } from "./index-on-demand.js";
 import {
@@ -43,7 +44,7 @@ const options = z.strictObject({
     .default(500)
     .describe("Longest query in bytes; the tool refuses more than 500."),
   args: z
-    .array(z.string())
+    .array(writtenText)
     .default([])
     .describe("Further arguments for `octocode search`. Never --expand: it prints beside the JSON."),
   timeout: z.number().positive().nullable().default(120).describe("Seconds per question; null = none."),

@@ -224,7 +224,12 @@ function readCase(value: unknown, fallbackId: string): Case | string {
 /** Ours: targets are objects, or there are none (a title alone is a case without truth). */
 function isCaseLike(value: Raw): boolean {
   if (!("id" in value)) return false;
-  return Array.isArray(value.targets) ? value.targets.every(isRaw) : "title" in value && !isNamedRecord(Object.keys(value));
+  // `targets` is our own name: only a list of plain paths is another format's, anything else is a case with a mistake.
+  if ("targets" in value) {
+    const { targets } = value;
+    return !(Array.isArray(targets) && targets.length > 0 && targets.every((target) => typeof target === "string"));
+  }
+  return "title" in value && !isNamedRecord(Object.keys(value));
 }
 
 const SHOWN = 3;
