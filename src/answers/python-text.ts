@@ -17,6 +17,9 @@ const WORD = /^[\p{L}\p{N}_]$/u;
 
 /** `str.strip()`, and with characters `str.strip(characters)`. */
 export function strip(text: string, characters?: string): string {
+  // Nothing to take off: the common case, told by the two ends.
+  const [first, last] = [text.charCodeAt(0), text.charCodeAt(text.length - 1)];
+  if (characters === undefined && first > 32 && first < 128 && last > 32 && last < 128) return text;
   const drop = characters === undefined ? (unit: string) => SPACE.test(unit) : (unit: string) => characters.includes(unit);
   let start = 0;
   let end = text.length;

@@ -8,17 +8,21 @@
  */
 import { wordAfter, wordBefore } from "./python-text.js";
 
+/** Most tokens are a path, or a name, and nothing else: then the whole token is the one match. */
+const WHOLE_PATH = /^(?=\w)(?:[\w.-]+\/)*[A-Za-z_][\w$]*\.java$/;
+const WHOLE_NAME = /^(?=\w)(?:[a-z_][a-z0-9_$]*\.)+[A-Z](?:[\w$]*\w)?$/;
+
 /**
  * Java paths: folders of ASCII letters, digits, `_ . -`, each followed by one `/`; a base name that is an identifier (so never
  * one with a `-`); `.java`; not in the middle of a word. As many folders as there are.
  */
 export function findJavaPaths(text: string, limit = Number.POSITIVE_INFINITY): string[] {
-  return find(text, /[A-Za-z0-9_.$/-]+/g, ".java", pathEnds, limit);
+  return WHOLE_PATH.test(text) ? [text] : find(text, /[A-Za-z0-9_.$/-]+/g, ".java", pathEnds, limit);
 }
 
 /** Qualified names: one or more lower-case package segments with their dots, then a segment that starts with a capital. */
 export function findQualifiedNames(text: string, limit = Number.POSITIVE_INFINITY): string[] {
-  return find(text, /[A-Za-z0-9_.$]+/g, ".", qualifiedNameEnds, limit);
+  return WHOLE_NAME.test(text) ? [text] : find(text, /[A-Za-z0-9_.$]+/g, ".", qualifiedNameEnds, limit);
 }
 
 /** For each position of the run at `offset`, the end of the match that starts there; 0 = none. */
@@ -46,17 +50,21 @@ function pathEnds(run: string, text: string, offset: number): Int32Array {
   const ends = new Int32Array(run.length + 1);
   let nameEnd = 0; // end of the identifier characters from here on
   let nextSegment = 0; // where the segment after this one starts; 0 = this one has no slash behind it
-  let following = "";
+  let following = 0;
   for (let at = run.length - 1; at >= 0; at--) {
-    const character = run.charAt(at);
-    if (!isNameCharacter(following)) nameEnd = at + 1;
-    if (following === "/") nextSegment = at + 2;
-    else if (!isSegmentCharacter(following)) nextSegment = 0;
+    const character = run.charCodeAt(at);
+    if (!is(following, NAME)) nameEnd = at + 1;
+    if (following === SLASH) nextSegment = at + 2;
+    else if (!is(following, SEGMENT)) nextSegment = 0;
     following = character;
-    if (!isSegmentCharacter(character)) continue;
+    if (!is(character, SEGMENT)) continue;
     const beyond = ends[nextSegment] ?? 0;
     if (nextSegment > 0 && beyond > 0) ends[at] = beyond;
-    else if (isNameStart(character) && run.startsWith(".java", nameEnd) && !wordAfter(text, offset + nameEnd + ".java".length)) {
+    else if (
+      is(character, NAME_START) &&
+      run.startsWith(".java", nameEnd) &&
+      !wordAfter(text, offset + nameEnd + ".java".length)
+    ) {
       ends[at] = nameEnd + ".java".length;
     }
   }
@@ -67,28 +75,45 @@ function qualifiedNameEnds(run: string, text: string, offset: number): Int32Arra
   const ends = new Int32Array(run.length + 1);
   let packageEnd = 0; // end of the lower-case segment from here on
   let boundary = 0; // last word boundary within the identifier characters from here on; 0 = none
-  let following = "";
+  let following = 0;
   for (let at = run.length - 1; at >= 0; at--) {
-    const character = run.charAt(at);
-    if (!isNameCharacter(following)) boundary = 0;
-    if (!/^[a-z0-9_$]$/.test(following)) packageEnd = at + 1;
+    const character = run.charCodeAt(at);
+    if (!is(following, NAME)) boundary = 0;
+    if (!is(following, PACKAGE)) packageEnd = at + 1;
     const breaks = wordBefore(text, offset + at + 1) !== wordAfter(text, offset + at + 1);
     if (boundary === 0 && breaks) boundary = at + 1;
     following = character;
-    if (/^[A-Z]$/.test(character)) ends[at] = boundary;
-    else if (/^[a-z_]$/.test(character) && run.charAt(packageEnd) === ".") ends[at] = ends[packageEnd + 1] ?? 0;
+    if (is(character, CAPITAL)) ends[at] = boundary;
+    else if (is(character, PACKAGE_START) && run.charCodeAt(packageEnd) === DOT) ends[at] = ends[packageEnd + 1] ?? 0;
   }
   // A capital ends a match but can't start one: a package must come first.
-  for (let at = 0; at < run.length; at++) if (/^[A-Z]$/.test(run.charAt(at))) ends[at] = 0;
+  for (let at = 0; at < run.length; at++) if (is(run.charCodeAt(at), CAPITAL)) ends[at] = 0;
   return ends;
 }
 
-function isNameStart(character: string): boolean {
-  return /^[A-Za-z_]$/.test(character);
-}
-function isNameCharacter(character: string): boolean {
-  return /^[A-Za-z0-9_$]$/.test(character);
-}
-function isSegmentCharacter(character: string): boolean {
-  return /^[A-Za-z0-9_.-]$/.test(character);
+/** What an ASCII character may be part of, as bits: these functions are asked for every character of every answer. */
+const NAME_START = 1; // [A-Za-z_]
+const NAME = 2; // [A-Za-z0-9_$]
+const SEGMENT = 4; // [A-Za-z0-9_.-]
+const PACKAGE_START = 8; // [a-z_]
+const PACKAGE = 16; // [a-z0-9_$]
+const CAPITAL = 32; // [A-Z]
+const SLASH = 47;
+const DOT = 46;
+
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  const sets: readonly (readonly [RegExp, number])[] = [
+    [/[A-Za-z_]/, NAME_START],
+    [/[A-Za-z0-9_$]/, NAME],
+    [/[A-Za-z0-9_.-]/, SEGMENT],
+    [/[a-z_]/, PACKAGE_START],
+    [/[a-z0-9_$]/, PACKAGE],
+    [/[A-Z]/, CAPITAL],
+  ];
+  return sets.reduce((bits, [set, bit]) => (set.test(character) ? bits | bit : bits), 0);
+});
+
+function is(code: number, bit: number): boolean {
+  return ((KINDS[code] ?? 0) & bit) !== 0;
 }

@@ -128,7 +128,23 @@ function readTokens(tokens: Iterable<string>): Result<SeedPrediction[], SeedCras
 
 const TRIMMED = " \t\r\n,;:.";
 
+/** Answers about one project name the same files again and again: what a token is depends on nothing else and is kept. */
+const known = new Map<string, Result<SeedPrediction | null, SeedCrash>>();
+const MOST_KNOWN = 20_000;
+const LONGEST_KNOWN = 300;
+
 function readToken(text: string): Result<SeedPrediction | null, SeedCrash> {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const read = readNewToken(text);
+  if (text.length <= LONGEST_KNOWN) {
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(text, read);
+  }
+  return read;
+}
+
+function readNewToken(text: string): Result<SeedPrediction | null, SeedCrash> {
   const bare = strip(strip(strip(text), "`"));
   // A token that is one Markdown link counts by its label.
   const token = strip(

@@ -14,14 +14,13 @@ import type { RunRecord } from "../engine/record.js";
 import { uniqueLabels } from "../report/labels.js";
 import { type ScoreMeta, scoredCaseSchema, scoreMetaSchema } from "../scoring/contract.js";
 import { type BootstrapSettings, DEFAULT_BOOTSTRAP } from "../scoring/intervals.js";
-import type { Scored } from "../scoring/rule-difference.js";
 import { datasetFacts } from "../scoring/score-answers.js";
 import { corpusFiles } from "../scoring/truth.js";
 import { inOrder } from "../scoring/views.js";
 import { answersMetaSchema } from "../stages/answer-meta.js";
 import { intervalsMetaSchema } from "../stages/bootstrap.js";
 import { treeNotes } from "../stages/tree-notes.js";
-import { answersOf, type CellTrees, casesOf, NO_TREES, type StoredCell } from "./stored-cell.js";
+import { answersOf, type CellTrees, casesOf, NO_TREES, type StoredCell, type StoredScores } from "./stored-cell.js";
 
 type NodeRecord = RunRecord["nodes"][number];
 
@@ -157,10 +156,15 @@ async function cachedCell(label: string, outputs: CellOutputs, objects: StoredOb
   };
 }
 
-async function scoresIn(digest: string, objects: StoredObjects): Promise<Scored> {
+async function scoresIn(digest: string, objects: StoredObjects): Promise<StoredScores> {
   const manifest = await objects.manifest(digest);
   const meta = scoreMetaSchema.parse(manifest.meta);
-  return { meta, cases: inOrder(z.array(scoredCaseSchema).parse(await objects.items(manifest)), meta) };
+  await objects.demand(manifest.items.map(([, item]) => item));
+  return {
+    meta,
+    digests: new Map(manifest.items),
+    load: async () => ({ meta, cases: inOrder(z.array(scoredCaseSchema).parse(await objects.items(manifest)), meta) }),
+  };
 }
 
 function without({ rules: _, measures: __, unasked: ___, ...facts }: ScoreMeta): StoredCell["facts"] {

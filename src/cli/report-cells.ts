@@ -92,7 +92,7 @@ export function reportCell(text: string, value: unknown, file: string): Result<S
     facts,
     trees: report.corpus === null ? NO_TREES : targetTrees(first, report.corpus),
     fileList: report.corpus === null ? "none" : "lost",
-    before: { meta, cases: scored },
+    before: { meta, digests: null, load: async () => ({ meta, cases: scored }) },
     bootstrap: { ...DEFAULT_BOOTSTRAP, ...(samples === null ? {} : { samples }), ...(seed === null ? {} : { seed }) },
   });
 }

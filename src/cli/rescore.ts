@@ -3,15 +3,17 @@
  * answers, cases and file lists are in the cache (or in an imported bundle), and where they are gone its reports still have the answers.
  */
 import { join, relative, resolve } from "node:path";
-import { canonicalJson } from "../base/json.js";
+import { canonicalJson, digestJson } from "../base/json.js";
 import { writeAtomically } from "../engine/record.js";
 import type { RuleSet } from "../matching/contract.js";
 import { builtInRules, rulesFromParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import { fileStem } from "../report/labels.js";
 import { type DifferenceText, markdownDifference, renderDifference } from "../report/rule-difference.js";
+import type { ScoredCase } from "../scoring/contract.js";
 import { type RuleDifference, ruleDifference, type Scored } from "../scoring/rule-difference.js";
 import { rulesFacts } from "../scoring/score-answers.js";
+import { answerItemId } from "../stages/answer-meta.js";
 import { DEFAULT_MEASURES } from "../stages/measures.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { flag } from "./options.js";
@@ -27,7 +29,7 @@ import {
   withCorpus,
   withDataset,
 } from "./scoring-options.js";
-import { listLost, type StoredCell, scoreCell } from "./stored-cell.js";
+import { listLost, type StoredCell, type StoredScores, scoreCell } from "./stored-cell.js";
 import { locateRun, openStoredRun, runsFolder, type StoredRun } from "./stored-run.js";
 
 export const command: Command = {
@@ -120,11 +122,8 @@ async function completed(cell: StoredCell, rules: RuleSet, options: Options, io:
     if (one.before !== null && one.fileList !== "lost") {
       throw new UsageError("rescore compares rules on the run's own tree; for another one: bench score RUN --corpus DIR");
     }
-    const missing = one.cases
-      .flatMap(({ targets }) => targets.map(({ path }) => path))
-      .filter(
-        (path) => one.before?.cases.some(({ targets }) => targets.includes(path)) && corpus.files.spelling(path) === undefined,
-      );
+    const had = new Set((await one.before?.load())?.cases.flatMap(({ targets }) => targets));
+    const missing = [...had].filter((path) => corpus.files.spelling(path) === undefined);
     if (missing.length > 0) {
       throw new UsageError(
         `--corpus is not the tree of the run: it lacks ${missing.length} targets that the run's tree had, such as ${missing[0]}`,
@@ -174,10 +173,10 @@ async function beforeOf(
         `the run has no scores of ${unknown.join(", ")}, and its own rules can't be applied again: leave them out`,
       );
     }
-    return { before: stored, notes: [] };
+    return { before: await stored.load(), notes: [] };
   }
   const anew = await scoreCell(cell, rules, measures);
-  const differing = differingCases(stored, anew, measures);
+  const differing = await differingCases(stored, anew, measures);
   if (differing === 0) return { before: anew, notes: [] };
   return {
     before: anew,
@@ -187,7 +186,14 @@ async function beforeOf(
   };
 }
 
-function differingCases(stored: Scored, anew: Scored, measures: readonly Measure[]): number {
+/** How many answers score otherwise than they are stored: by digest at first, then by what decides a figure. */
+async function differingCases(stored: StoredScores, anew: Scored, measures: readonly Measure[]): Promise<number> {
+  const { digests } = stored;
+  const isSame = (scored: ScoredCase) => {
+    const digest = scored.status === "unasked" ? null : digests?.get(answerItemId(scored.id, scored.repeat));
+    return digest === null || digest === digestJson(scored);
+  };
+  if (digests !== null && anew.cases.every(isSame)) return 0;
   const names = measures.map(({ name }) => name).filter((name) => stored.meta.measures.includes(name));
   const figures = ({ cases }: Scored) =>
     cases.map(({ counts, measures: values, outcome, predictions }) =>
@@ -198,7 +204,7 @@ function differingCases(stored: Scored, anew: Scored, measures: readonly Measure
         predictions.map(({ path, target }) => [path, target]),
       ]),
     );
-  const [old, now] = [figures(stored), figures(anew)];
+  const [old, now] = [figures(await stored.load()), figures(anew)];
   return Math.max(old.length, now.length) - old.filter((one, index) => one === now[index]).length;
 }
 

@@ -22,6 +22,14 @@ export interface CellTrees {
   readonly load: (key: string) => Promise<CorpusFiles>;
 }
 
+/** The scores that a run made. They are large and seldom looked into: their digests say whether they are what they would be today. */
+export interface StoredScores {
+  readonly meta: ScoreMeta;
+  /** By item (`<case id>`, `<case id>~<repeat>`); null where there are only the scores themselves. */
+  readonly digests: ReadonlyMap<string, string> | null;
+  readonly load: () => Promise<Scored>;
+}
+
 export interface StoredCell {
   /** As in the run's reports. */
   readonly label: string;
@@ -38,7 +46,7 @@ export interface StoredCell {
    */
   readonly fileList: "known" | "none" | "lost";
   /** The scores that the run made; null where it made none. */
-  readonly before: Scored | null;
+  readonly before: StoredScores | null;
   /** How the run made its intervals. */
   readonly bootstrap: BootstrapSettings;
 }

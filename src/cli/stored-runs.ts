@@ -83,11 +83,16 @@ async function reportsOf(found: Source, name: string, { out, cwd, io, options }:
 }
 
 async function cachedReports(run: CachedRun, name: string): Promise<ReadReport[]> {
-  await run.close();
-  return run.cells.map(({ label, before }) => {
-    if (before === null) throw new UsageError(`${name} has no scores of ${label}: run it again (nothing is asked anew)`);
-    return { label, ...before, summary: null, generatedAt: null, datasetFile: null };
-  });
+  try {
+    const reports: ReadReport[] = [];
+    for (const { label, before } of run.cells) {
+      if (before === null) throw new UsageError(`${name} has no scores of ${label}: run it again (nothing is asked anew)`);
+      reports.push({ label, ...(await before.load()), summary: null, generatedAt: null, datasetFile: null });
+    }
+    return reports;
+  } finally {
+    await run.close();
+  }
 }
 
 /** The order of the pipeline, which names of files do not keep. */

@@ -89,7 +89,7 @@ function indexOf(list: FileList, fold: (text: string) => string): FileIndex {
   }
   let lower: FileIndex | undefined;
   const index: FileIndex = {
-    roots: list.roots,
+    roots: list.roots.map((root) => normalisePath(root)),
     extensions,
     size: files.size,
     byPath: (path) => (!folding && files.has(path) ? path : paths.get(path)),

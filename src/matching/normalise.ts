@@ -9,11 +9,16 @@ import { NORMALISATIONS, type Normalisation, type PathMapping, type RuleSet } fr
 
 const ALL: ReadonlySet<Normalisation> = new Set(NORMALISATIONS);
 
+/** ASCII segments, none of which begins with a dot, one slash between two: there is nothing to undo. */
+const PLAIN = /^\/?(?:[\w$-][\w.$-]*\/)*[\w$-][\w.$-]*$/;
+
 /**
  * `/` separators, NFC, no `.` segments, no doubled or trailing separators; `..` removes its parent. Keeps a leading `/`. What `on` does not
  * name stays as it is.
  */
 export function normalisePath(text: string, on: ReadonlySet<Normalisation> = ALL): string {
+  // Nearly all paths are plain already, and this is asked several times for each.
+  if (PLAIN.test(text)) return text;
   // Unicode forms are told apart by no one.
   const composed = text.trim().normalize("NFC");
   const slashed = on.has("separators") ? composed.replaceAll("\\", "/") : composed;
@@ -35,7 +40,7 @@ export function isAbsolute(path: string): boolean {
 /** What `pathForms` reads of a rule set. */
 export type PathRules = Pick<RuleSet, "normalise" | "paths">;
 
-/** Forms of one spelling in the order in which they are looked up; absolute ones stay so if no root is theirs. */
+/** Forms of one spelling in the order in which they are looked up; absolute ones stay so if no root is theirs. `roots` are normalised. */
 export function pathForms(spelling: string, roots: readonly string[], { normalise: on, paths }: PathRules): readonly string[] {
   const forms: string[] = [];
   const add = (form: string): void => {
@@ -70,8 +75,7 @@ export function pathForms(spelling: string, roots: readonly string[], { normalis
  * in every cache, so an answer that was given on another machine is read like one that was given here.
  */
 function belowRoot(path: string, roots: readonly string[]): string | null {
-  for (const given of roots) {
-    const root = normalisePath(given);
+  for (const root of roots) {
     if (root === "") continue;
     if (path.startsWith(`${root}/`)) return path.slice(root.length + 1);
     if (isAbsolute(root)) continue;

@@ -3,6 +3,7 @@
  * Java in `expected_java_files`, whatever the language), so that scripts written for old reports read new ones; ours stand
  * beside them. Numbers are in full precision: a report is data, and rounding is for people.
  */
+import { compareCodePoints } from "../answers/python-text.js";
 import { FINAL_STATUSES } from "../answers/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "../scoring/contract.js";
 import type { Summary } from "../scoring/summary-schema.js";
@@ -149,18 +150,7 @@ function predictedIds({ predictions }: ScoredCase): string[] {
     if (/[\\/]/.test(name)) return `path:${name.replaceAll("\\", "/")}`;
     return name.includes(".") ? `fqcn:${name}` : `simple:${name}`;
   });
-  return [...new Set(ids)].sort(byCodePoint);
-}
-
-/** Python's order of strings. */
-function byCodePoint(a: string, b: string): number {
-  const left = Array.from(a);
-  const right = Array.from(b);
-  for (let i = 0; i < left.length && i < right.length; i++) {
-    const difference = (left[i]?.codePointAt(0) ?? 0) - (right[i]?.codePointAt(0) ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return left.length - right.length;
+  return [...new Set(ids)].sort(compareCodePoints);
 }
 
 /** All cells of a run in one file, without the cases: for a program that wants figures and not forty reports. */

@@ -4,8 +4,9 @@
  */
 import type { Measure } from "../measures/contract.js";
 import type { ResampleMatrix } from "../statistics/bootstrap.js";
-import { type Figure, meanOf, meanOfSome, resampler } from "../statistics/figures.js";
+import { type Figure, meanOf, meanOfSome, type Resampler, resampler } from "../statistics/figures.js";
 import type { IntervalMethod } from "../statistics/interval-methods.js";
+import type { Design, ResamplingOptions } from "../statistics/resampling.js";
 import { seedSummary } from "../statistics/seed-bootstrap.js";
 import { wilsonInterval } from "../statistics/wilson.js";
 import type { IntervalRow, ViewScores } from "./contract.js";
@@ -99,18 +100,41 @@ export function intervalRows(
   settings: BootstrapSettings,
   engine: "ladder" | "seed",
 ): IntervalRow[] {
-  return views.flatMap((view) => viewIntervals(view, measures, settings, engine));
+  const memo: ResampleMemo = [];
+  return views.flatMap((view) => viewIntervals(view, measures, settings, engine, undefined, memo));
 }
 
-/** The rows of one view; for callers that want to do something else between views. */
+/** What was resampled before: views that hold the same numbers (nothing is absent, nothing failed) need not be drawn again. */
+export type ResampleMemo = { readonly columns: readonly Float64Array[]; readonly design: string; readonly drawn: Resampler }[];
+
+function resampledOnce(
+  columns: readonly Float64Array[],
+  design: Design,
+  options: ResamplingOptions,
+  memo: ResampleMemo,
+): Resampler {
+  const name = JSON.stringify([design.cases, design.clusters ?? null, design.drawAnswers ?? false]);
+  const same = (a: Float64Array, b: Float64Array | undefined) => a.length === b?.length && a.every((value, i) => value === b[i]);
+  const known = memo.find(
+    (one) =>
+      one.design === name && one.columns.length === columns.length && columns.every((column, i) => same(column, one.columns[i])),
+  );
+  if (known !== undefined) return known.drawn;
+  const drawn = resampler(columns, design, options);
+  memo.push({ columns, design: name, drawn });
+  return drawn;
+}
+
+/** The rows of one view; for callers that want to do something else between views. Those of one report share a `memo`, which starts empty. */
 export function viewIntervals(
   view: View,
   measures: readonly Measure[],
   settings: BootstrapSettings,
   engine: "ladder" | "seed",
   resamples?: ResampleMatrix,
+  memo: ResampleMemo = [],
 ): IntervalRow[] {
-  const bounds = boundsOf(view.rows, measures, settings, resamples);
+  const bounds = boundsOf(view.rows, measures, settings, resamples, memo);
   const original = engine === "seed" && isPlain(settings) && resamples === undefined;
   const members = ORIGINAL_VIEWS.has(view.name)
     ? memberRows(view, original ? seedMembers(view, settings) : bounds.members())
@@ -146,6 +170,7 @@ function boundsOf(
   measures: readonly Measure[],
   settings: BootstrapSettings,
   resamples: ResampleMatrix | undefined,
+  memo: ResampleMemo,
 ) {
   const { level, method } = settings;
   const drawAnswers = settings.answers === true && rows.some(({ answers }) => answers.length > 1);
@@ -169,11 +194,9 @@ function boundsOf(
       ),
   ]);
   const names = [...columns.keys()];
-  const drawn = resampler([...columns.values()], designOf(rows, sizes, settings.cluster ?? "none", drawAnswers), {
-    samples: settings.samples,
-    seed: settings.seed,
-    ...(resamples === undefined ? {} : { resamples }),
-  });
+  const design = designOf(rows, sizes, settings.cluster ?? "none", drawAnswers);
+  const options = { samples: settings.samples, seed: settings.seed, ...(resamples === undefined ? {} : { resamples }) };
+  const drawn = resampledOnce([...columns.values()], design, options, memo);
   const bounds = (figure: Figure): Bounds => {
     const found = drawn.interval(figure, method, level);
     if (found === null) return NO_BOUNDS;

@@ -87,12 +87,23 @@ function strataOf({ strata, best_grade }: ScoreableCase): Record<string, string>
  */
 function readingOf(answer: Answer | null): Reading | null {
   if (answer === null || !FINAL_STATUSES.has(answer.status)) return null;
+  const known = readings.get(answer);
+  if (known !== undefined) return known;
+  const reading = readAnswer(answer);
+  readings.set(answer, reading);
+  return reading;
+}
+
+function readAnswer(answer: Answer): Reading {
   const reading = parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt });
   // Where the provider says itself that the model declined, an empty or odd text is no puzzle.
   const declined = answer.finish_reason === "content_filter" || answer.details.refused === true;
   if (!declined || (reading.kind !== "unparsable" && reading.kind !== "abstained")) return reading;
   return { kind: "refused", why: "the provider says that the model declined, or that a filter held the answer back" };
 }
+
+/** The same answer is scored by several rule sets, and they all read it alike. */
+const readings = new WeakMap<Answer, Reading>();
 
 function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: ScoreSettings): Figures {
   const { corpus, measures, rules } = settings;

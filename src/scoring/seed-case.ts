@@ -17,10 +17,12 @@ import { meanScores, scoreList } from "./view-scores.js";
 export function seedFigures(impacted: readonly string[], answer: Answer | null, settings: ScoreSettings): Figures {
   const { corpus, measures } = settings;
   const final = answer !== null && FINAL_STATUSES.has(answer.status);
-  const reading = final
-    ? parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt })
+  // Our own reading is wanted for a baseline's draws, and to say why nothing was predicted; else it is not made.
+  const own = final
+    ? once(() => parseAnswer(answer.response, { truncated: answer.status === "truncated", prompt: answer.prompt }))
     : null;
-  const drawn = reading?.kind === "drawn" && reading.draws.length > 0 ? reading : null;
+  const mayBeDrawn = own !== null && answer?.response.includes('"draws"') === true ? own() : null;
+  const drawn = mayBeDrawn?.kind === "drawn" && mayBeDrawn.draws.length > 0 ? mayBeDrawn : null;
   const universe = corpus?.seedUniverse() ?? null;
   const responses = drawn === null ? [final ? answer.response : ""] : drawn.draws.map(asAnswer);
   // What never came is not read: an empty text stands for it and predicts nothing.
@@ -29,7 +31,7 @@ export function seedFigures(impacted: readonly string[], answer: Answer | null, 
   const main = meanScores(read.map((one) => figuresOf(one, one.expected, measures)));
   return {
     ...main,
-    ...outcomeOf(read, reading, answer),
+    ...outcomeOf(read, own, answer),
     targets: [...(first?.expected ?? [])],
     absent_targets: [...(first?.inRepo?.discarded ?? [])],
     scored: (first?.expected.length ?? 0) > 0,
@@ -43,6 +45,14 @@ export function seedFigures(impacted: readonly string[], answer: Answer | null, 
       drawn === null || (first?.inRepo?.discarded.length ?? 0) > 0
         ? null
         : expectationOf(drawn, first?.expected.length ?? 0, corpus?.size ?? null, measures),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
@@ -84,13 +94,14 @@ function inRepoOf(
 
 function outcomeOf(
   read: readonly SeedCase[],
-  reading: Reading | null,
+  own: (() => Reading) | null,
   answer: Answer | null,
 ): Pick<ScoredCase, "outcome" | "why"> {
-  if (reading === null) return { outcome: answer?.status ?? "unasked", why: null };
+  if (own === null) return { outcome: answer?.status ?? "unasked", why: null };
   if (read.some(({ predictions }) => predictions.length > 0)) return { outcome: "answered", why: null };
   const crash = read[0]?.crash ?? null;
   if (crash !== null) return { outcome: "unparsable", why: `the original program fails on this answer: ${crash}` };
+  const reading = own();
   if (reading.kind === "drawn") return { outcome: "abstained", why: "every draw is empty" };
   if (reading.kind !== "answered") return { outcome: reading.kind, why: reading.why };
   return { outcome: "unparsable", why: "the original program's parser finds no class in it" };

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { wholeStage } from "../engine/contract.js";
 import type { IntervalRow } from "../scoring/contract.js";
 import { CLUSTERS, clustersOf, FEW_CLUSTERS } from "../scoring/design.js";
-import { DEFAULT_BOOTSTRAP, MOST_SAMPLES, viewIntervals } from "../scoring/intervals.js";
+import { DEFAULT_BOOTSTRAP, MOST_SAMPLES, type ResampleMemo, viewIntervals } from "../scoring/intervals.js";
 import { viewsOf } from "../scoring/views.js";
 import { INTERVAL_METHODS } from "../statistics/interval-methods.js";
 import { measuresOf } from "./measures.js";
@@ -51,6 +51,7 @@ export const bootstrapStage = wholeStage<z.infer<typeof configSchema>>({
     const { meta, cases } = await loadScores(scores, tools);
     const measures = measuresOf(meta.measures);
     const rows: IntervalRow[] = [];
+    const memo: ResampleMemo = [];
     if (config.cluster !== "none") {
       const clusters = clustersOf(viewsOf(cases, meta)[0]?.rows ?? [], config.cluster).length;
       if (clusters < FEW_CLUSTERS) {
@@ -63,7 +64,7 @@ export const bootstrapStage = wholeStage<z.infer<typeof configSchema>>({
       // Ten thousand cases keep the processor busy for a while: between views an interruption must get through.
       await setImmediate();
       signal.throwIfAborted();
-      rows.push(...viewIntervals(view, measures, config, meta.rules.engine));
+      rows.push(...viewIntervals(view, measures, config, meta.rules.engine, undefined, memo));
     }
     return {
       ok: true,

@@ -63,7 +63,15 @@ export function resampledColumns(columns: readonly Float64Array[], design: Desig
   if (units.length === 0) return { sums, cases };
   const drawUnit = unitDrawer(units.length, options);
   const rows = columns[0]?.length ?? design.cases.reduce((total, members) => total + members.length, 0);
-  const plan = units.map((members) => members.map((index) => design.cases[index] ?? []));
+  // Columns that are equal, or all zeros, are summed once, or not at all: many figures of a report are the same by another name.
+  const first = columns.map((column, index) => columns.findIndex((other, at) => at === index || sameValues(column, other)));
+  const distinct = columns.flatMap((column, index) => {
+    const into = sums[index];
+    return into === undefined || first[index] !== index || column.every((value) => value === 0) ? [] : [{ column, into }];
+  });
+  const simple =
+    design.clusters === undefined && design.cases.every((members, index) => members.length === 1 && members[0] === index);
+  const plan = simple ? [] : units.map((members) => members.map((index) => design.cases[index] ?? []));
   const answers =
     design.drawAnswers === true ? randomStream(options.seed ?? DEFAULT_SEED, options.answersStream ?? "bootstrap/answers") : null;
   const weights = new Float64Array(rows);
@@ -73,7 +81,14 @@ export function resampledColumns(columns: readonly Float64Array[], design: Desig
   for (let sample = 0; sample < samples; sample++) {
     weights.fill(0);
     let drawn = 0;
-    for (let i = 0; i < units.length; i++) {
+    if (simple) {
+      for (let i = 0; i < units.length; i++) {
+        const row = drawUnit(sample, i);
+        weights[row] = (weights[row] ?? 0) + 1;
+      }
+      drawn = units.length;
+    }
+    for (let i = 0; !simple && i < units.length; i++) {
       for (const members of plan[drawUnit(sample, i)] ?? []) {
         drawn++;
         for (const row of members) {
@@ -83,12 +98,13 @@ export function resampledColumns(columns: readonly Float64Array[], design: Desig
       }
     }
     cases[sample] = drawn;
-    for (const [index, column] of columns.entries()) {
-      const into = sums[index];
-      if (into !== undefined) into[sample] = weightedSum(column, weights);
-    }
+    for (const { column, into } of distinct) into[sample] = weightedSum(column, weights);
   }
-  return { sums, cases };
+  return { sums: sums.map((own, index) => sums[first[index] ?? index] ?? own), cases };
+}
+
+function sameValues(a: Float64Array, b: Float64Array): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
 }
 
 /** The unit that comes `i`-th in a sample; called in order. */

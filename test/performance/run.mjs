@@ -14,6 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "bench-performance-"));
 try {
   await noop(10_000);
   startUp();
+  await import("./rescore.mjs");
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
