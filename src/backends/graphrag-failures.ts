@@ -116,6 +116,10 @@ const CAUSES: readonly Cause[] = [
       `GraphRAG's Python packages do not fit together (${found[1]}): install it anew into a virtual environment of its own`,
   },
   {
+    pattern: /No module named '?graphrag\.(?:__main__|query|index)/,
+    say: (_found, { generation }) => wrongGeneration(generation),
+  },
+  {
     pattern: /No module named '?graphrag/,
     say: () =>
       "this Python has no GraphRAG: install it there (pip install graphrag), or name its virtual environment with `venv:`",
@@ -154,8 +158,7 @@ export function failureOfExit(exitCode: number | null, stderr: string, log: stri
 /** What a command line was refused for, or null if that is not what happened. */
 function usageProblem(said: string, { dir, data, generation }: Advice): string | null {
   const why = lastLines(said, 1);
-  const invalid =
-    /Invalid value for '?(--\w[\w-]{0,40})/.exec(said)?.[1] ?? /argument (--\w[\w-]{0,40}): invalid/.exec(said)?.[1];
+  const invalid = /Invalid value for '?(--\w[\w-]{0,40})/.exec(said)?.[1] ?? /error: argument (--\w[\w-]{0,40}):/.exec(said)?.[1];
   switch (invalid) {
     case undefined:
       break;
@@ -174,7 +177,11 @@ function usageProblem(said: string, { dir, data, generation }: Advice): string |
     )
   )
     return null;
-  return `GraphRAG does not understand the command line of its generation \`${generation}\`${why}: set \`cli:\` to the one of your version (underscore up to 0.3, query up to 2.x, positional from 3.0)`;
+  return `${wrongGeneration(generation)}${why}`;
+}
+
+function wrongGeneration(generation: string): string {
+  return `GraphRAG does not understand the command line of its generation \`${generation}\`: set \`cli:\` to the one of your version (underscore up to 0.3, query up to 2.x, positional from 3.0)`;
 }
 
 /** Errors that GraphRAG wrote into its log although it went on. */

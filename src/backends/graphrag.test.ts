@@ -146,6 +146,11 @@ describe("the command line", () => {
     expect((await ask(double, {}, "a".repeat(128 * 1024))).details).toMatchObject({ query_by: "stdin" });
   });
 
+  test("an old release that is started as a new one, too", async () => {
+    const answer = await ask(graphragDouble(folder, "0.3.6"), { cli: "positional" });
+    expect(answer).toMatchObject({ status: "failed", error: expect.stringMatching(/does not understand.*set `cli:`/) });
+  });
+
   test("a wrapper that tells its version is believed; one that tells nothing is taken for 3.x, with a warning", async () => {
     const telling = graphragDouble(folder, "2.3.0", { metadata: false, tellsVersion: true });
     expect(await ask(telling)).toMatchObject({ status: "completed", details: { cli: "query" } });
@@ -166,7 +171,7 @@ describe("the command line", () => {
     const answer = await ask(graphragDouble(folder, "3.3.0"), { cli: "query" });
     expect(answer).toMatchObject({
       status: "failed",
-      error: expect.stringMatching(/does not understand.*No such option: --query.*set `cli:`/s),
+      error: expect.stringMatching(/does not understand.*set `cli:`.*No such option: --query/s),
     });
     expect(answer.retry).toBeUndefined();
   });
@@ -318,10 +323,12 @@ describe("failures say what to do", () => {
       graphrag.fingerprint?.(graphrag.options.parse({ venv: double.venv, ...options }), { baseFolder: folder, env: env() });
     expect(await print({ dir: "nowhere" })).toMatchObject({ version: "3.3.0", index: null, settings: null });
     expect(await print({ dir: "graphrag", data: "elsewhere" })).toMatchObject({ index: null, settings: expect.any(String) });
-    expect(await ask(double, { data: "elsewhere" })).toMatchObject({
-      status: "failed",
-      error: expect.stringMatching(/there is no index in elsewhere .*index first/),
-    });
+    for (const release of RELEASES) {
+      expect(await ask(graphragDouble(folder, release), { data: "elsewhere" })).toMatchObject({
+        status: "failed",
+        error: expect.stringMatching(/there is no index in elsewhere .*index first/),
+      });
+    }
     expect(await ask(double, { dir: "nowhere" })).toMatchObject({ status: "failed", error: expect.stringMatching(/no folder/) });
   });
 });

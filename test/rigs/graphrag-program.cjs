@@ -67,6 +67,10 @@ module.exports = (venv) => {
       return generation === "underscore" ? ["query", ...given] : given;
     }
     if (generation !== "underscore") return argv.slice(2);
+    if (argv[1] === "graphrag") {
+      err("No module named graphrag.__main__; 'graphrag' is a package and cannot be directly executed\n");
+      process.exit(1);
+    }
     const what = /^graphrag\.(query|index)$/.exec(argv[1] ?? "")?.[1];
     if (what === undefined) traceback(`ModuleNotFoundError: No module named '${argv[1]}'`);
     return argv[2] === "--init" ? ["init", ...argv.slice(3)] : [what, ...argv.slice(2)];
@@ -135,7 +139,8 @@ module.exports = (venv) => {
     }
     if (positional.length > (generation === "query" ? 0 : 1)) usage("Got unexpected extra argument");
     const data = given["--data"];
-    if (generation !== "underscore" && data !== undefined && !fs.existsSync(data)) {
+    if (data !== undefined && !fs.existsSync(data)) {
+      if (generation === "underscore") usage(`argument --data: Directory not found: ${data}`);
       usage(`Invalid value for '--data' / '-d': path '${data}' does not exist.`);
     }
     return given["--method"] ?? "global";
