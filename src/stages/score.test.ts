@@ -178,7 +178,7 @@ describe("score", () => {
       { id: "acme/house#2", targets: ["src/B.java"] },
       { id: "acme/house#1", absent_targets: ["src/A.java"] },
     ]);
-    expect((output.meta as { warnings: string[] }).warnings.join()).toContain("1 cases have no source tree");
+    expect((output.meta as { warnings: string[] }).warnings.join()).toContain("1 case has no source tree");
   });
 
   test("rules that do not exist are refused with what there is", async () => {

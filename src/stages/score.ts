@@ -242,7 +242,9 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
       ...(answers?.notes ?? []),
       ...(corpus === null ? [] : await treeNotes(corpus.all, tools)),
       ...(treeless > 0
-        ? [`${treeless} cases have no source tree (no base commit, or none was checked out): only the path rung works for them`]
+        ? [
+            `${treeless === 1 ? "1 case has" : `${treeless} cases have`} no source tree (no base commit, or none was checked out): only the path rung works there`,
+          ]
         : []),
     ],
   };
