@@ -30,11 +30,11 @@ import { rulesFacts } from "../scoring/score-answers.js";
 import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
-import { resolveRules } from "./rules.js";
+import { resolveRules, rulesName } from "./rules.js";
 import { treeNotes } from "./tree-notes.js";
 
 const configSchema = z.strictObject({
-  rules: z.string().min(1).default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
+  rules: rulesName.default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
   measures: measureNames.default(DEFAULT_MEASURES).describe("Names of measures: P, R, F1, Hit@5, R@10, RR, ..."),
 });
 type Config = z.infer<typeof configSchema>;
