@@ -176,7 +176,7 @@ describe("git", () => {
     expect(await openCorpus(at.get(one) as Tree, tools).text("src/A.java")).toBe("before");
     expect(at.get(two)?.files).toHaveLength(2);
     expect(tools.warnings.join("\n")).toMatch(
-      /1 of 5 cases without a base commit.*\n.*1 of 5 cases with a base commit that is no full/,
+      /1 of 5 cases have no base commit.*\n.*1 of 5 cases have a base commit that is no full/,
     );
     expect(await checkout.finish?.(prepared, [], tools, stageInputs({}))).toMatchObject({
       notes: [expect.any(String), expect.any(String)],

@@ -187,9 +187,11 @@ async function unitPerCommit(inputs: StageInputs, tools: StageTools, notes: stri
     else if (!isCommitId(commit)) unusable += 1;
     else commits.add(commit);
   }
-  const of = `of ${dataset.items.length} cases`;
-  if (without > 0) notes.push(`${without} ${of} without a base commit: no source tree`);
-  if (unusable > 0) notes.push(`${unusable} ${of} with a base commit that is no full commit id: no source tree`);
+  if (without > 0) notes.push(`${without} of ${dataset.items.length} cases have no base commit: they have no source tree`);
+  if (unusable > 0)
+    notes.push(
+      `${unusable} of ${dataset.items.length} cases have a base commit that is no full commit id: they have no source tree`,
+    );
   for (const note of notes) tools.warn(note);
   if (commits.size === 0 && dataset.items.length > 0) {
     return [oneUnit({ problem: "no case of the data set has a usable base commit: pin one commit for all with `at: REF`" })];

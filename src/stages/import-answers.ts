@@ -45,7 +45,7 @@ export function importAnswersStage(readAnswers: ReadAnswers): StageKind {
   return wholeStage<Config>({
     kind: "import-answers",
     summary: "Answers from a file.",
-    version: 1,
+    version: 2,
     shape: "whole",
     config,
     produces: "answers",

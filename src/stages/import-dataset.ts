@@ -31,7 +31,7 @@ const WARNINGS_SHOWN = 10;
 
 export const importDataset = wholeStage<Config>({
   kind: "import-dataset",
-  version: 1,
+  version: 2,
   summary:
     "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench JSON Lines, or cases as JSON Lines.",
   shape: "whole",

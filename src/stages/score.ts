@@ -79,7 +79,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 3,
+  version: 4,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules }, tools) => [part("rules", rulesDigestParts(await rulesOf(rules, tools)))],
