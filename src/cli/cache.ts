@@ -8,6 +8,7 @@ import { DATABASE } from "../cache/open.js";
 import { lookFromOutside } from "../cache/seal.js";
 import { type Verification, verifyCache, verifyWithoutDatabase } from "../cache/verify.js";
 import { listRuns } from "../engine/record.js";
+import { plural } from "../report/numbers.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { count, flag } from "./options.js";
 import { cacheFolder, findProjectRoot, openCache, outFolder } from "./project.js";
@@ -66,7 +67,7 @@ export const command: Command = {
           const dryRun = flag(options, "dry-run");
           const result = await collectGarbage(cache, roots, { dropPrecious: flag(options, "answers"), dryRun });
           print({ ...result, kept_runs: kept.length, dry_run: dryRun }, [
-            `${kept.length} runs kept; ${result.kept_rows} rows kept; ${dryRun ? "would drop" : "dropped"} ${result.dropped_rows} rows and ${result.dropped_objects} objects (${bytes(result.freed_bytes)}).`,
+            `${plural(kept.length, "run")} kept; ${plural(result.kept_rows, "row")} kept; ${dryRun ? "would drop" : "dropped"} ${plural(result.dropped_rows, "row")} and ${plural(result.dropped_objects, "object")} (${bytes(result.freed_bytes)}).`,
           ]);
           return EXIT.done;
         }
@@ -122,8 +123,8 @@ function removedText(units: number, stages: number, wanted: readonly string[]): 
     return `Nothing removed: no key begins with ${wanted.map(visible).join(", ")} (8 characters at least), and no unit is called so.`;
   }
   const parts = [
-    ...(units === 0 ? [] : [units === 1 ? "1 unit" : `${units} units`]),
-    ...(stages === 0 ? [] : [stages === 1 ? "1 stage summary" : `${stages} stage summaries`]),
+    ...(units === 0 ? [] : [plural(units, "unit")]),
+    ...(stages === 0 ? [] : [plural(stages, "stage summary", "stage summaries")]),
   ];
   return `${parts.join(" and ")} removed; the next run ${units === 0 ? "puts them together" : "does them"} again.`;
 }

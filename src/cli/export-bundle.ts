@@ -10,6 +10,7 @@ import { create } from "tar";
 import { visible } from "../base/diagnostics.js";
 import { type FoundToken, findTokens, secretVariables } from "../base/token-shapes.js";
 import type { RunRecord } from "../engine/record.js";
+import { plural } from "../report/numbers.js";
 import { BUNDLE_FORMAT, type BundleHead, HEAD, OBJECTS, RUN_FILE } from "./bundle-format.js";
 import { type CellOutputs, cellOutputs, type StoredObjects } from "./cached-cells.js";
 import { EXIT, type Io, UsageError } from "./contract.js";
@@ -51,7 +52,9 @@ export async function exportBundle(run: string, options: Options, io: Io): Promi
     await create(archive, [HEAD, ...head.files.map(({ name }) => name)]);
     await rename(temporary, target);
     const { size } = await stat(target);
-    io.stderr(`wrote ${target}: ${head.cells.length} cells, ${head.objects} objects, ${size} bytes; no token was found in it\n`);
+    io.stderr(
+      `wrote ${target}: ${plural(head.cells.length, "cell")}, ${plural(head.objects, "object")}, ${size} bytes; no token was found in it\n`,
+    );
     return EXIT.done;
   } finally {
     await rm(staging, { recursive: true, force: true });

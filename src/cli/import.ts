@@ -1,4 +1,6 @@
 /** `bench import FILE...`: takes bundles in, so that runs of other machines can be scored again here. */
+
+import { plural } from "../report/numbers.js";
 import { type Command, EXIT, UsageError } from "./contract.js";
 import { type Imported, importBundle } from "./import-bundle.js";
 import { flag } from "./options.js";
@@ -33,7 +35,7 @@ export const command: Command = {
     if (flag(options, "json")) io.stdout(`${JSON.stringify({ imported, problems }, null, 2)}\n`);
     else {
       for (const { run_id, folder, objects } of imported) {
-        io.stdout(`${run_id}: ${objects} objects, all intact; reports in ${folder}\n`);
+        io.stdout(`${run_id}: ${plural(objects, "object")}, all intact; reports in ${folder}\n`);
         io.stderr(`score it again: bench rescore ${run_id} --rules lenient\n`);
       }
     }

@@ -5,6 +5,7 @@ import { visible } from "../base/diagnostics.js";
 import { datasetHeaderSchema } from "../dataset/schema.js";
 import type { StageOutput } from "../engine/contract.js";
 import type { RunResult } from "../engine/run.js";
+import { plural } from "../report/numbers.js";
 
 export type RepositoryState = Exclude<RunResult["state"], "running">;
 
@@ -89,7 +90,7 @@ export function renderEnding(
   if (!quiet) {
     const requests = sum((result) => result.requests);
     lines.push(
-      `${requests} requests made, ${sum((result) => result.saved)} saved by kept answers, ${sum((result) => result.fromCache)} pages, issues and pull requests from the cache.`,
+      `${plural(requests, "request")} made, ${sum((result) => result.saved)} saved by kept answers, ${sum((result) => result.fromCache)} pages, issues and pull requests from the cache.`,
     );
     for (const [server, limit] of limits) lines.push(`${server}: ${limitText(limit)}`);
   }
@@ -108,5 +109,5 @@ export function renderEnding(
 
 function limitText({ left, of, resetAt }: LimitSeen): string {
   const total = of === null ? "" : ` of ${of}`;
-  return `${left}${total} requests left${resetAt === null ? "" : ` until ${new Date(resetAt).toISOString()}`}`;
+  return `${left}${total} ${(of ?? left) === 1 ? "request" : "requests"} left${resetAt === null ? "" : ` until ${new Date(resetAt).toISOString()}`}`;
 }

@@ -12,6 +12,7 @@ import type { StageKind } from "../engine/contract.js";
 import type { EngineEvent } from "../engine/events.js";
 import { apiUrl, parseRepository, repositoryAddress } from "../github/repository.js";
 import { type FoundToken, findToken, TOKEN_FILE } from "../github/token.js";
+import { plural } from "../report/numbers.js";
 import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
 import { FETCH_STAGES, mineGraph, STAGES } from "./mine-graph.js";
 import { MINE_OPTIONS, type MineOptions, readMineOptions } from "./mine-options.js";
@@ -249,7 +250,9 @@ function progressLines(
     if (Math.floor(done / every) <= told) return;
     told = Math.floor(done / every);
     const [limit] = [...limits.values()].slice(-1);
-    shown.note(`  ${slug}: ${done} issues scanned${limit === undefined ? "" : `, ${limit.left} requests left`}\n`);
+    shown.note(
+      `  ${slug}: ${plural(done, "issue")} scanned${limit === undefined ? "" : `, ${plural(limit.left, "request")} left`}\n`,
+    );
   };
 }
 

@@ -1,6 +1,7 @@
 /** `bench plan PIPELINE`: per stage items, hits, misses and the first reason. */
 import { type NodePlan, planRun } from "../engine/plan.js";
 import type { PipelineGraph } from "../pipeline/model.js";
+import { plural } from "../report/numbers.js";
 import { type Command, EXIT } from "./contract.js";
 import { flag } from "./options.js";
 import { withPlanning } from "./planning.js";
@@ -35,7 +36,7 @@ export const command: Command = {
     else
       lines.push(
         "",
-        `${known} requests or queries are known to be needed${open > 0 ? `; ${open} stages can say how many only when those before them have run` : ""}.`,
+        `${plural(known, "request or query is", "requests or queries are")} known to be needed${open > 0 ? `; ${plural(open, "stage")} can say how many only when those before them have run` : ""}.`,
       );
     lines.push(...costLines(plans), ...firstLines(plans, prepared.graph, args[0] as string));
     io.stdout(`${lines.join("\n")}\n`);
@@ -65,7 +66,7 @@ function costLines(plans: readonly NodePlan[]): string[] {
     const cost = usd === null ? "at an unknown price" : `about $${usd.toFixed(usd < 1 ? 4 : 2)}`;
     const bounds = Object.entries(budget ?? {}).map(([what, most]) => (what === "usd" ? `$${most}` : `${most} ${what}`));
     const bound = bounds.length === 0 ? "" : `; the stage may spend ${bounds.join(", ")} in one run`;
-    return `  ${id.padEnd(width)}  ${queries} queries, ${used}, ${cost}${bound}`;
+    return `  ${id.padEnd(width)}  ${plural(queries, "query", "queries")}, ${used}, ${cost}${bound}`;
   });
   const known = paid.flatMap(({ usd }) => usd ?? []);
   const total = known.reduce((sum, usd) => sum + usd, 0);
@@ -73,7 +74,7 @@ function costLines(plans: readonly NodePlan[]): string[] {
   const sum =
     known.length === 0
       ? ""
-      : ` Together about $${total.toFixed(total < 1 ? 4 : 2)}${rest > 0 ? `, and what ${rest} stages of unknown price cost` : ""}.`;
+      : ` Together about $${total.toFixed(total < 1 ? 4 : 2)}${rest > 0 ? `, and the cost of ${plural(rest, "stage")} of unknown price` : ""}.`;
   return [
     "",
     "What that costs, from the lengths of the prompts (4 characters per token), 500 tokens per answer and the price table; thinking and further attempts come on top:",

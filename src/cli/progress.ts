@@ -3,6 +3,7 @@
  */
 import { visible } from "../base/diagnostics.js";
 import type { EngineEvent, NodeProgress } from "../engine/events.js";
+import { plural } from "../report/numbers.js";
 import type { Io } from "./contract.js";
 
 export interface Screen {
@@ -125,7 +126,7 @@ function nodeLine(node: NodeProgress, width: number): string {
       break;
     }
     case "cached":
-      detail = `${node.items} items, from the cache`;
+      detail = `${plural(node.items, "item")}, from the cache`;
       break;
     default:
       detail = figures(node);
@@ -135,7 +136,7 @@ function nodeLine(node: NodeProgress, width: number): string {
 }
 
 function figures(node: NodeProgress): string {
-  const parts = [`${node.items} items`];
+  const parts = [plural(node.items, "item")];
   if (node.executed > 0) parts.push(`${node.executed} executed`);
   if (node.cached > 0) parts.push(`${node.cached} from the cache`);
   if (node.failed > 0) parts.push(`${node.failed} failed`);
@@ -148,7 +149,7 @@ function describe(event: EngineEvent, failures: Map<string, number>, quiet: bool
     case "stage": {
       const { node } = event;
       if (quiet || node.state === "running" || node.state === "skipped") return null;
-      if (node.state === "cached") return `= ${node.id}: ${node.items} items, from the cache`;
+      if (node.state === "cached") return `= ${node.id}: ${plural(node.items, "item")}, from the cache`;
       if (node.state === "done") return `✓ ${node.id}: ${figures(node)}`;
       return `${MARKS[node.state]} ${node.id}: ${node.state}${node.items > 0 ? `, ${figures(node)}` : ""}${node.message === null ? "" : `: ${visible(node.message)}`}`;
     }

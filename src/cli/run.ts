@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { makeFolder } from "../cache/make-folder.js";
 import type { RunResult } from "../engine/run.js";
+import { plural } from "../report/numbers.js";
 import type { Summary } from "../scoring/summary-schema.js";
 import type { ReportMeta } from "../stages/report.js";
 import { afterRun } from "./after-run.js";
@@ -202,7 +203,7 @@ function money({ spent }: RunResult): string {
   const usd = stages.reduce((sum, stage) => sum + stage.usd, 0);
   const unpriced = stages.reduce((sum, stage) => sum + stage.unpriced, 0);
   if (usd === 0) return "";
-  return `, $${usd.toFixed(usd < 1 ? 4 : 2)} spent${unpriced > 0 ? ` and ${unpriced} calls of unknown price` : ""}`;
+  return `, $${usd.toFixed(usd < 1 ? 4 : 2)} spent${unpriced > 0 ? ` and ${plural(unpriced, "call")} of unknown price` : ""}`;
 }
 
 function ending(result: RunResult, reports: readonly string[], path: string, quiet: boolean, folder: string): string {
@@ -215,7 +216,7 @@ function ending(result: RunResult, reports: readonly string[], path: string, qui
   const sum = (pick: (node: RunResult["nodes"][number]) => number) => result.nodes.reduce((total, node) => total + pick(node), 0);
   const figures =
     `${sum(({ executed }) => executed)} executed, ${sum(({ cached }) => cached)} from the cache, ${sum(({ failed: count }) => count)} failed; ` +
-    `${result.counts.requests ?? 0} requests, ${result.counts.queries ?? 0} queries${money(result)}`;
+    `${plural(result.counts.requests ?? 0, "request")}, ${plural(result.counts.queries ?? 0, "query", "queries")}${money(result)}`;
   switch (result.state) {
     case "done":
       if (!quiet) lines.push(`Done: ${figures}.`);

@@ -89,7 +89,7 @@ function render(record: RunRecord, state: ReturnType<typeof effectiveState>): st
       .map(([status, count]) => `${count} ${status}`)
       .join(", ");
     lines.push(
-      `  ${node.id.padEnd(name)}  ${node.state.padEnd(11)}  ${String(node.items).padStart(6)} items  ${node.executed} executed, ${node.cached} cached, ${node.failed} failed${outcomes === "" ? "" : `  [${outcomes}]`}`,
+      `  ${node.id.padEnd(name)}  ${node.state.padEnd(11)}  ${String(node.items).padStart(6)} ${node.items === 1 ? "item " : "items"}  ${node.executed} executed, ${node.cached} cached, ${node.failed} failed${outcomes === "" ? "" : `  [${outcomes}]`}`,
     );
     if (node.message !== null && node.state !== "done") lines.push(`    ${visible(node.message)}`);
   }

@@ -2,11 +2,11 @@
  * The lists of a Markdown report: targets that the corpus lacks, cases that failed, records that were left out. They are cut
  * where they grow long (the JSON beside the report has every case), and the cut is always said.
  */
-import type { ScoredCase } from "../scoring/contract.js";
+import type { ScoredCase, ScoreMeta } from "../scoring/contract.js";
 import { isFailed } from "../scoring/views.js";
 import { markdownText } from "./escape.js";
 import type { Cell } from "./json.js";
-import { plural } from "./numbers.js";
+import { grouped, plural } from "./numbers.js";
 
 const MOST_CASES = 50;
 const MOST_PATHS = 8;
@@ -67,16 +67,12 @@ export function failures(cells: readonly Cell[]): string {
 
 /** What never became a case or an answer, and other things a reader must know. */
 export function leftOut(cells: readonly Cell[]): string {
-  const lines = new Set<string>();
-  for (const { label, meta } of cells) {
-    for (const { what, count, examples } of meta.left_out) {
-      const some = examples.length === 0 ? "" : `: ${examples.map((example) => markdownText(example, 160)).join("; ")}`;
-      const more = count > examples.length && examples.length > 0 ? `; and ${count - examples.length} more` : "";
-      lines.add(`${markdownText(label)}: ${count} ${markdownText(what)}${some}${more}`);
-    }
-  }
-  for (const { label, meta } of cells)
-    for (const warning of meta.warnings) lines.add(`${markdownText(label)}: ${markdownText(warning, 400)}`);
+  const perCell = cells.flatMap(({ label, meta }) => {
+    const texts = [...meta.left_out.map(leftOutText), ...meta.warnings.map((warning) => markdownText(warning, 400))];
+    return texts.map((text) => [markdownText(label), text] as const);
+  });
+  // Cells of one run mostly share data set and tree, and so what is to be said of them.
+  const lines = new Set(grouped(perCell).map(({ names, text }) => `${names}: ${text}`));
   for (const { meta } of cells) {
     const { scanned, audit, notes } = meta.dataset;
     if (scanned !== null)
@@ -87,4 +83,17 @@ export function leftOut(cells: readonly Cell[]): string {
     for (const note of notes) lines.add(`Data set: ${markdownText(note, 400)}`);
   }
   return lines.size === 0 ? "" : `## Left out, and notes\n\n${[...lines].map((line) => `- ${line}`).join("\n")}`;
+}
+
+function leftOutText({ what, count, examples }: ScoreMeta["left_out"][number]): string {
+  const some = examples.length === 0 ? "" : `: ${examples.map((example) => markdownText(example, 160)).join("; ")}`;
+  const more = count > examples.length && examples.length > 0 ? `; and ${count - examples.length} more` : "";
+  return `${count} ${markdownText(count === 1 ? singular(what) : what, 400)}${some}${more}`;
+}
+
+/** What is left out is kept under one name whatever its number, so that files of several runs can be joined by it. */
+function singular(what: string): string {
+  return what
+    .replace(/^answers to cases that/, "answer to a case that")
+    .replace(/^records (of the data set )?that are no (answer|case)s/, "record $1that is no $2");
 }

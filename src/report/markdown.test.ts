@@ -77,8 +77,8 @@ describe("a run with a system and its baselines", () => {
   test("shows outcomes, strata apart, absent targets, and the figures against all targets", () => {
     expect(section(text, "Outcomes")).toContain("| graphrag-local | 2 | 2 | 0 | 0 | 0 |");
     expect(section(text, "Predictions")).toContain("| graphrag-local | list 1 | none 1 | 0 | 0 |");
-    expect(section(text, "By links")).toMatch(/\| keyword \| graphrag-local \| 1 \| 1\.000/);
-    expect(section(text, "By links")).toMatch(/\| curated \| graphrag-local \| 1 \| 0\.000/);
+    expect(section(text, "By links")).toMatch(/\| keyword \| graphrag-local \| 1 † \| 1\.000/);
+    expect(section(text, "By links")).toMatch(/\| curated \| graphrag-local \| 1 † \| 0\.000/);
     const absent = section(text, "Targets that the corpus lacks");
     expect(absent).toContain("lacks targets of 1 case; 1 of them have no target left");
     expect(absent).toContain("src/New.java");
@@ -113,6 +113,46 @@ test("lists what failed, and what was left out, by name", () => {
   expect(section(text, "Left out")).toContain("note &lt;b&gt;");
   expect(section(text, "Figures")).toContain("| llm, without failed | 2 |");
   expect(text).toContain("Without a corpus only the path rung matches");
+});
+
+test("strata: a single one is no table; small ones are marked", () => {
+  const many = (links: string, from: number, n: number) =>
+    Array.from({ length: n }, (_, i) => scoredCase(`acme/tool#${from + i}`, viewScores(1, 0, 0), { strata: { links } }));
+  expect(section(report([cell("llm", many("keyword", 1, 12))]), "By links")).toBe("");
+  const two = section(report([cell("llm", [...many("keyword", 1, 10), ...many("curated", 100, 9)])]), "By links");
+  expect(two).toContain("| keyword | llm | 10 |");
+  expect(two).toContain("| curated | llm | 9 † |");
+  expect(two).toContain("† n < 10: read with care.");
+  const large = section(report([cell("llm", [...many("keyword", 1, 10), ...many("curated", 100, 10)])]), "By links");
+  expect(large).not.toContain("†");
+});
+
+test("what several backends share is said once, with their names", () => {
+  const undefinedP = [scoredCase("acme/tool#1", viewScores(0, 0, 1)), scoredCase("acme/tool#2", viewScores(1, 0, 0))];
+  const shared = {
+    warnings: ["source tree: 2 left out (links are not followed): a, b"],
+    left_out: [{ what: "records that are no answers", count: 1, examples: ["record 2"] }],
+  };
+  const text = report([
+    cell("one", undefinedP, shared),
+    cell("two", undefinedP, { ...shared, warnings: [...shared.warnings, "its own"] }),
+    cell("three", cases.slice(0, 2)),
+  ]);
+  expect(section(text, "Figures")).toContain("(0/0, counted as 0): one, two: P 1.");
+  const notes = section(text, "Left out");
+  expect(notes).toContain("- one, two: source tree: 2 left out (links are not followed): a, b");
+  expect(notes).toContain("- one, two: 1 record that is no answer: record 2");
+  expect(notes).toContain("- two: its own");
+  expect(notes.match(/links are not followed/g)).toHaveLength(1);
+});
+
+test("names of measures in headers are written as they are", () => {
+  const names = ["Hit@1", "nDCG(gain=exp)@10", "F1(micro)", "Acc@5"];
+  const values = Object.fromEntries(names.map((name) => [name, { value: 0.5, lower: null, upper: null, n: 2, undefined: 0 }]));
+  const made = cell("llm", cases.slice(0, 2));
+  const text = report([{ ...made, summary: { ...made.summary, measures: values, measure_order: names } }]);
+  expect(section(text, "Figures")).toContain("| backend | n | Hit@1 | nDCG(gain=exp)@10 | F1(micro) | Acc@5 |");
+  expect(text).not.toContain("&#64;");
 });
 
 test("several rule sets in one report: each row names its own", () => {

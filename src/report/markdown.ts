@@ -8,7 +8,7 @@ import { effortSection } from "./effort.js";
 import { fenced, markdownTable, markdownText } from "./escape.js";
 import type { Cell, ReportFacts } from "./json.js";
 import { absentTargets, failures, leftOut } from "./markdown-lists.js";
-import { count, percent, plural, range, ratio } from "./numbers.js";
+import { count, grouped, percent, plural, range, ratio } from "./numbers.js";
 
 /** Kinds that need no system under test; they say what a figure is worth. */
 export const BASELINES: ReadonlySet<string> = new Set(["bm25", "random", "popularity", "names"]);
@@ -129,7 +129,7 @@ function intervalNote(cells: readonly Cell[]): string[] {
   const settings = cells[0]?.summary.bootstrap;
   if (kinds.size !== 1 || settings == null) return [];
   return [
-    `In brackets: ${percent(settings.level)} intervals, ${settings.method === "bca" ? "BCa" : settings.method} bootstrap over ${drawn(settings)}, ${settings.samples} resamples, ` +
+    `In brackets: ${percent(settings.level)} intervals, ${settings.method === "bca" ? "BCa" : settings.method} bootstrap over ${drawn(settings)}, ${plural(settings.samples, "resample")}, ` +
       `seed ${settings.seed}, type 7 quantiles. They say how much the figure depends on which cases were chosen, not how much a model's answers vary.`,
   ];
 }
@@ -144,11 +144,10 @@ function drawn({ cluster, answers }: { readonly cluster?: string | undefined; re
 function insteadNote(cells: readonly Cell[]): string[] {
   const lines = cells.flatMap(({ label, summary }) => {
     const fallen = Object.entries(summary.measures).filter(([, { instead }]) => instead !== undefined);
-    return fallen.length === 0 ? [] : [`${markdownText(label)} ${fallen.map(([name]) => markdownText(name)).join(", ")}`];
+    return fallen.length === 0 ? [] : [[markdownText(label), fallen.map(([name]) => markdownText(name)).join(", ")] as const];
   });
-  return lines.length === 0
-    ? []
-    : [`Percentile bounds stand in where all cases or all resamples agree, so that BCa is undefined: ${lines.join("; ")}.`];
+  if (lines.length === 0) return [];
+  return [`Percentile bounds stand in where all cases or all resamples agree, so that BCa is undefined: ${perBackend(lines)}.`];
 }
 
 /** Measures for truth with holes say nothing of their own until somebody has judged what the truth leaves open. */
@@ -172,9 +171,17 @@ function undefinedNote(cells: readonly Cell[]): string[] {
   const lines = cells.flatMap(({ label, summary }) => {
     const undefined_ = Object.entries(summary.measures).filter(([, measure]) => measure.undefined > 0);
     if (undefined_.length === 0) return [];
-    return [`${markdownText(label)} ${undefined_.map(([name, measure]) => `${name} ${measure.undefined}`).join(", ")}`];
+    const counts = undefined_.map(([name, measure]) => `${markdownText(name)} ${measure.undefined}`);
+    return [[markdownText(label), counts.join(", ")] as const];
   });
-  return lines.length === 0 ? [] : [`Cases where a measure is undefined (0/0, counted as 0): ${lines.join("; ")}.`];
+  return lines.length === 0 ? [] : [`Cases where a measure is undefined (0/0, counted as 0): ${perBackend(lines)}.`];
+}
+
+/** `bm25, names: P 3; random: P 1`. */
+function perBackend(lines: readonly (readonly [name: string, text: string])[]): string {
+  return grouped(lines)
+    .map(({ names: backends, text }) => `${backends}: ${text}`)
+    .join("; ");
 }
 
 function pooled(cells: readonly Cell[]): string {
@@ -250,11 +257,15 @@ function originalNote(cells: readonly Cell[]): string {
   const name = names(cells);
   const lists = own.map((cell) => {
     const outcomes = Object.entries(cell.summary.left_out_by_rules).map(([outcome, n]) => `${n} ${outcome.replaceAll("_", " ")}`);
-    return `${name(cell)} ${outcomes.join(", ")}`;
+    return [name(cell), outcomes.join(", ")] as const;
   });
-  return lists.length === 0 ? seed : `${seed} The rules leave these cases out instead: ${lists.join("; ")}.`;
+  return lists.length === 0 ? seed : `${seed} The rules leave these cases out instead: ${perBackend(lists)}.`;
 }
 
+/** Fewer cases than this say next to nothing: the interval of a share of 9 cases spans half of what is possible. */
+const FEW = 10;
+
+/** Each stratum apart; where all cases are in one, its table would be that of the figures again. */
 function strata(cells: readonly Cell[]): string {
   const strataNames = [...new Set(cells.flatMap(({ summary }) => Object.keys(summary.strata)))];
   const measures = measureNames(cells);
@@ -262,17 +273,21 @@ function strata(cells: readonly Cell[]): string {
   return strataNames
     .map((stratum) => {
       const values = [...new Set(cells.flatMap(({ summary }) => Object.keys(summary.strata[stratum] ?? {})))];
+      if (values.length < 2) return "";
+      const few = cells.some(({ summary }) => Object.values(summary.strata[stratum] ?? {}).some(({ n }) => n < FEW));
       const rows = values.flatMap((value) =>
         cells.flatMap((cell) => {
           const view: ViewSummary | undefined = cell.summary.strata[stratum]?.[value];
           if (view === undefined) return [];
           const figures = measures.map((measure) => withRange(view.measures[measure]));
-          return [[markdownText(value), name(cell), String(view.n), ...figures]];
+          return [[markdownText(value), name(cell), view.n < FEW ? `${view.n} †` : String(view.n), ...figures]];
         }),
       );
       const header = [markdownText(stratum), "backend", "n", ...measures.map((text) => markdownText(text))];
-      return `## By ${markdownText(stratum)}\n\n${markdownTable(header, rows, 2)}`;
+      const mark = few ? `\n\n† n < ${FEW}: read with care.` : "";
+      return `## By ${markdownText(stratum)}\n\n${markdownTable(header, rows, 2)}${mark}`;
     })
+    .filter((table) => table !== "")
     .join("\n\n");
 }
 

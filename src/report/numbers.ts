@@ -21,6 +21,22 @@ export function percent(level: number): string {
   return `${Number((level * 100).toFixed(2))} %`;
 }
 
+/**
+ * The same text about several things is said once, with all of their names: `bm25, random: text`. `pairs`: name and text; the order is that of
+ * the first name of each.
+ */
+export function grouped(
+  pairs: Iterable<readonly [name: string, text: string]>,
+): { readonly names: string; readonly text: string }[] {
+  const byText = new Map<string, Set<string>>();
+  for (const [name, text] of pairs) {
+    const names = byText.get(text);
+    if (names === undefined) byText.set(text, new Set([name]));
+    else names.add(name);
+  }
+  return [...byText].map(([text, names]) => ({ names: [...names].join(", "), text }));
+}
+
 /** `1 case`, `2 cases`. */
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;

@@ -72,6 +72,16 @@ test("shows the expectation of a random ranking beside the draws", () => {
   expect(text).toMatch(/\n {2}expected +0\.125/);
 });
 
+test("what several backends share is said once, with their names", () => {
+  const failed = scoredCase("c", viewScores(0, 0, 1), { status: "failed", outcome: "failed" });
+  const text = renderTable(
+    { one: summaryOf([...cases, failed]), two: summaryOf([...cases, failed]), three: summaryOf(cases) },
+    { columns: 200, colour: false },
+  );
+  expect(text).toContain("one, two: 1 case failed or had no answer: counted as zero.");
+  expect(text.match(/failed or had no answer/g)).toHaveLength(1);
+});
+
 test("hostile labels are shown, not obeyed", () => {
   const text = renderTable({ "\u001b[31mred\n\u0007": summaryOf(cases) }, plain);
   expect(text).not.toContain("\u001b");

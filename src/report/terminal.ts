@@ -6,7 +6,7 @@
  */
 import { visible } from "../base/diagnostics.js";
 import type { MeasureSummary, Summary } from "../scoring/summary-schema.js";
-import { percent, plural, range, ratio } from "./numbers.js";
+import { grouped, percent, plural, range, ratio } from "./numbers.js";
 
 export interface TableOptions {
   /** Width of the terminal. */
@@ -126,14 +126,15 @@ function notes(cells: readonly (readonly [string, Summary])[]): string[] {
     const distinct = new Set(texts.map(([, text]) => text));
     // What is true of every cell is said once.
     if (distinct.size === 1) return texts[0]?.[1] == null ? [] : [texts[0][1]];
-    return texts.flatMap(([label, text]) => (text === null ? [] : [`${visible(label)}: ${text}`]));
+    const said = texts.flatMap(([label, text]) => (text === null ? [] : [[visible(label), text] as const]));
+    return grouped(said).map(({ names, text }) => `${names}: ${text}`);
   };
   return [
     ...each(({ bootstrap, rules, n }) => {
       const scored = `${plural(n, "case")} scored with the rules "${visible(rules)}".`;
       if (bootstrap === null) return scored;
       const { level, samples, seed } = bootstrap;
-      return `${scored} Below each value its ${percent(level)} interval: ${samples} resamples of the cases, seed ${seed}.`;
+      return `${scored} Below each value its ${percent(level)} interval: ${plural(samples, "resample")} of the cases, seed ${seed}.`;
     }),
     ...each(({ repeats }) => (repeats > 1 ? `Up to ${repeats} answers per case, averaged first; outcomes count answers.` : null)),
     ...each(({ failed, rules, left_out_by_rules: leftOut }) => {

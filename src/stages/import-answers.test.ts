@@ -66,7 +66,7 @@ describe("import-answers", () => {
     ]);
     expect(result.ok && answersMetaSchema.parse(result.value.meta)).toMatchObject({
       notes: tools.warnings.slice(2),
-      left_out: [{ what: "is no answer", count: 1, examples: ["record 2 (line 2)"] }],
+      left_out: [{ what: "records that are no answers (is no answer)", count: 1, examples: ["record 2 (line 2)"] }],
     });
   });
 

@@ -45,7 +45,7 @@ export function importAnswersStage(readAnswers: ReadAnswers): StageKind {
   return wholeStage<Config>({
     kind: "import-answers",
     summary: "Answers from a file.",
-    version: 1,
+    version: 2,
     shape: "whole",
     config,
     produces: "answers",
@@ -136,7 +136,7 @@ function leftOut(bad: readonly BadAnswer[]): AnswersMeta["left_out"] {
     else same.push(one);
   }
   return [...kinds].map(([what, records]) => ({
-    what,
+    what: `records that are no answers (${what})`,
     count: records.length,
     examples: records.slice(0, 5).map(recordPlace),
   }));

@@ -37,7 +37,7 @@ const WARNINGS_SHOWN = 10;
 
 export const importDataset = wholeStage<Config>({
   kind: "import-dataset",
-  version: 1,
+  version: 2,
   summary:
     "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench JSON Lines, cases or bug reports as JSON Lines, CSV with named columns (octocode's too), BugLocator's XML.",
   shape: "whole",

@@ -5,7 +5,7 @@ import { parseMeasure } from "../measures/registry.js";
 
 export const DEFAULT_MEASURES = ["P", "R", "F1", "Hit@1", "Hit@5", "R@10", "RR"];
 
-/** A list of names; a name that means nothing is a mistake at its own place in the list. */
+/** A list of names; a name that means nothing, or the same as one before it, is a mistake at its own place in the list. */
 export const measureNames = z
   .array(
     z.string().superRefine((name, context) => {
@@ -15,7 +15,21 @@ export const measureNames = z
       context.addIssue({ code: "custom", message: suggestion === undefined ? message : `${message}; ${suggestion}` });
     }),
   )
-  .min(1);
+  .min(1)
+  .superRefine((names, context) => {
+    const first = new Map<string, string>();
+    for (const [index, name] of names.entries()) {
+      const parsed = parseMeasure(name);
+      if (!parsed.ok) continue;
+      const before = first.get(parsed.value.name);
+      if (before === undefined) {
+        first.set(parsed.value.name, name);
+        continue;
+      }
+      const message = before === name ? `${name} is there twice` : `${name} is the same measure as ${before}`;
+      context.addIssue({ code: "custom", path: [index], message, params: { suggestion: "remove it" } });
+    }
+  });
 
 /** The measures that checked names stand for, each once. */
 export function measuresOf(names: readonly string[]): Measure[] {

@@ -178,12 +178,30 @@ describe("score", () => {
       { id: "acme/house#2", targets: ["src/B.java"] },
       { id: "acme/house#1", absent_targets: ["src/A.java"] },
     ]);
-    expect((output.meta as { warnings: string[] }).warnings.join()).toContain("1 cases have no source tree");
+    expect((output.meta as { warnings: string[] }).warnings.join()).toContain("1 case has no source tree");
+  });
+
+  test("rules and measures are checked before anything runs", () => {
+    const config = (scoreStage as ItemStageKind).config;
+    const issues = (value: object) => config.safeParse(value).error?.issues ?? [];
+    for (const rules of ["strict", "lenient", "seed", "own.yaml", "../rules/mine.YML"]) expect(issues({ rules })).toEqual([]);
+    expect(issues({ rules: "strikt" })).toMatchObject([
+      { path: ["rules"], message: 'there are no rules "strikt"', params: { suggestion: "did you mean `strict`?" } },
+    ]);
+    expect(issues({ rules: "mine.json" })).toMatchObject([
+      { params: { suggestion: expect.stringContaining("strict, lenient, seed; a file of your own ends in .yaml") } },
+    ]);
+    expect(issues({ measures: ["P", "Hit@5", "P", "hit@5"] })).toMatchObject([
+      { path: ["measures", 2], message: "P is there twice" },
+      { path: ["measures", 3], message: "hit@5 is the same measure as Hit@5" },
+    ]);
+    expect(issues({ measures: ["P", "P@5", "R"] })).toEqual([]);
   });
 
   test("rules that do not exist are refused with what there is", async () => {
     const rig = stageToolsRig();
-    await expect(runScore(rig, { rules: "strikt" }, inputsOf(rig))).rejects.toThrow(/strikt.*did you mean strict/);
+    // A file is looked for when the stage begins.
+    await expect(runScore(rig, { rules: "own.yaml" }, inputsOf(rig))).rejects.toThrow(/own\.yaml.*ENOENT/);
     const misspelt = (scoreStage as ItemStageKind).config.safeParse({ measures: ["F1", "Hitt@5"] });
     expect(misspelt.error?.issues[0]?.path).toEqual(["measures", 1]);
   });

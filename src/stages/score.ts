@@ -33,11 +33,11 @@ import { rulesFacts } from "../scoring/score-answers.js";
 import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
-import { resolveRules } from "./rules.js";
+import { resolveRules, rulesName } from "./rules.js";
 import { treeNotes } from "./tree-notes.js";
 
 const configSchema = z.strictObject({
-  rules: z.string().min(1).default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
+  rules: rulesName.default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
   judgements: z
     .string()
     .min(1)
@@ -88,7 +88,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 3,
+  version: 4,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules, judgements }, tools) => {
@@ -275,7 +275,9 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
       ...(answers?.notes ?? []),
       ...(corpus === null ? [] : await treeNotes(corpus.all, tools)),
       ...(treeless > 0
-        ? [`${treeless} cases have no source tree (no base commit, or none was checked out): only the path rung works for them`]
+        ? [
+            `${treeless === 1 ? "1 case has" : `${treeless} cases have`} no source tree (no base commit, or none was checked out): only the path rung works there`,
+          ]
         : []),
     ],
   };
