@@ -4,6 +4,7 @@
  */
 import type * as z from "zod";
 import { err, ok, type Result } from "../base/result.js";
+import type { FileRole } from "../dataset/schema.js";
 import type { StageKind } from "../engine/contract.js";
 import type { LinkRule } from "../github/schema.js";
 import type { PipelineGraph, StageNode } from "../pipeline/model.js";
@@ -15,6 +16,8 @@ export interface MineSettings {
   readonly links: LinkRule;
   /** Extensions that make a changed file a target; null = every file. */
   readonly extensions: readonly string[] | null;
+  /** Roles that make a changed file a target; undefined = the stage's default, which depends on the links rule. */
+  readonly roles: readonly FileRole[] | "all" | undefined;
   /** Base address of the REST API, where the repository's own address does not say. */
   readonly githubUrl: string | undefined;
   /** Absolute path of a recording that answers instead of the network. */
@@ -32,7 +35,7 @@ export function mineGraph(
   folder: string,
   secrets: ReadonlyMap<string, string>,
 ): Result<PipelineGraph, string> {
-  const { limit, links, extensions, githubUrl, recording } = settings;
+  const { limit, links, extensions, roles, githubUrl, recording } = settings;
   const source = {
     ...(githubUrl === undefined ? {} : { github_url: githubUrl }),
     ...(recording === undefined ? {} : { recording }),
@@ -42,7 +45,12 @@ export function mineGraph(
     [issues, "fetch-issues", [], { repo, limit, ...source }],
     [resolved, "resolve-timeline-prs", [issues], { links, ...source }],
     [files, "fetch-pr-files", [resolved], { ...source }],
-    [dataset, "build-dataset", [issues, resolved, files], { links, ...(extensions === null ? {} : { extensions }) }],
+    [
+      dataset,
+      "build-dataset",
+      [issues, resolved, files],
+      { links, ...(extensions === null ? {} : { extensions }), ...(roles === undefined ? {} : { roles }) },
+    ],
   ];
   const nodes: StageNode[] = [];
   for (const [name, kind, needs, config] of stages) {

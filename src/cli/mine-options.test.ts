@@ -62,6 +62,14 @@ test("extensions", () => {
   expect(() => read({ extensions: "," })).toThrow(/--extensions/);
 });
 
+test("roles", () => {
+  expect(read({}).roles).toBeUndefined();
+  expect(read({ roles: "all" }).roles).toBe("all");
+  expect(read({ roles: "test, source" }).roles).toEqual(["source", "test"]);
+  expect(() => read({ roles: "code" })).toThrow(/--roles needs all, or a list of source, .*not "code"/);
+  expect(() => read({ roles: "," })).toThrow(/--roles/);
+});
+
 test("addresses", () => {
   expect(read({ "github-url": "https://ghe.example/api/v3/" }).githubUrl).toBe("https://ghe.example/api/v3");
   expect(read({ "github-url": "https://github.com" }).githubUrl).toBe("https://api.github.com");

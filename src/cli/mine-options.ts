@@ -1,6 +1,6 @@
 /** The options of `bench mine`, read: what the original miner accepts is accepted here, and every mistake says what would be right. */
 import { resolve } from "node:path";
-import { LINK_GRADES } from "../dataset/schema.js";
+import { FILE_ROLES, type FileRole, LINK_GRADES } from "../dataset/schema.js";
 import { apiUrl } from "../github/repository.js";
 import type { LinkRule } from "../github/schema.js";
 import { parseLinkRule } from "../github/select.js";
@@ -27,6 +27,10 @@ export const MINE_OPTIONS: readonly CommandOption[] = [
   {
     flag: "--extensions <list>",
     description: "File extensions that make a changed file a target: .java,.kt (default: every file)",
+  },
+  {
+    flag: "--roles <list>",
+    description: `Roles that make a changed file a target: all, or ${FILE_ROLES.join(",")} (default source; with --links mentions: all)`,
   },
   { flag: "--github-url <url>", description: "REST API of a GitHub Enterprise server: https://HOST/api/v3" },
   { flag: "--token <token>", description: "GitHub token (default: GITHUB_TOKEN, then .env.github here, then in the project)" },
@@ -73,6 +77,7 @@ export function readMineOptions(options: Options, cwd: string): MineOptions {
     limit: limitOf(options),
     links: linksOf(text(options, "links") ?? "closing"),
     extensions: extensions.length === 0 ? null : extensions,
+    roles: rolesOf(options),
     githubUrl: githubUrlOf(text(options, "github-url")),
     recording: recording === undefined ? undefined : resolve(cwd, recording),
     token: text(options, "token"),
@@ -115,6 +120,19 @@ function linksOf(typed: string): LinkRule {
   const rule = parseLinkRule(typed);
   if (!rule.ok) throw new UsageError(`--links: ${rule.error}`);
   return rule.value;
+}
+
+/** undefined = the links rule decides. */
+function rolesOf(options: Options): readonly FileRole[] | "all" | undefined {
+  if (options.roles === undefined) return undefined;
+  const typed = list(options, "roles");
+  if (typed.length === 1 && typed[0] === "all") return "all";
+  const strange = typed.find((role) => !FILE_ROLES.some((known) => known === role));
+  if (typed.length === 0 || strange !== undefined) {
+    const what = strange === undefined ? "" : `, not ${JSON.stringify(strange)}`;
+    throw new UsageError(`--roles needs all, or a list of ${FILE_ROLES.join(", ")}${what}`);
+  }
+  return FILE_ROLES.filter((role) => typed.includes(role));
 }
 
 function githubUrlOf(typed: string | undefined): string | undefined {

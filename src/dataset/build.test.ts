@@ -116,7 +116,7 @@ describe("targets", () => {
     expect(selected).toMatchObject({
       targets: [{ path: "src/A.JAVA" }],
       otherExtension: ["x.md"],
-      otherRole: ["src/ATest.java"],
+      otherRole: [{ path: "src/ATest.java", role: "test" }],
     });
   });
 });

@@ -3,6 +3,7 @@
  * (the links rule belongs to the room that knows GitHub), which files are targets is decided here, and nothing goes without a line in the audit.
  */
 import { type Digest, digestJson } from "../base/json.js";
+import { roleAudit } from "./role-audit.js";
 import { fileRole } from "./roles.js";
 import {
   type Case,
@@ -14,7 +15,7 @@ import {
   type Link,
   type LinkGrade,
 } from "./schema.js";
-import { byMergeTime, selectTargets, type TargetPolicy } from "./targets.js";
+import { byMergeTime, isAddedByFix, type SelectedTargets, selectTargets, type TargetPolicy } from "./targets.js";
 
 export interface MinedIssue {
   /** `owner/repo#12`. */
@@ -78,12 +79,12 @@ const RULES: Readonly<Record<string, string>> = {
   "truth-unknown": "issues whose links or files could not be fetched: no case is made of them, run again",
   "duplicate-issue": "issues that were listed twice",
   extensions: "changed files without a selected extension",
-  roles: "changed files of other roles",
 };
 
 export function buildDataset(issues: readonly IssueWithLinks[], options: BuildOptions): Dataset {
   const audit = new Audit();
   const cases: Case[] = [];
+  const otherRoles: Parameters<typeof roleAudit>[0][number][] = [];
   const seen = new Set<string>();
   const sorted = [...issues].sort((a, b) => a.issue.number - b.issue.number || (a.issue.id < b.issue.id ? -1 : 1));
   for (const entry of sorted) {
@@ -101,7 +102,7 @@ export function buildDataset(issues: readonly IssueWithLinks[], options: BuildOp
     } else {
       const built = buildCase(id, entry, options);
       for (const path of built.otherExtension) audit.add("extensions", `${id}: ${path}`);
-      for (const path of built.otherRole) audit.add("roles", `${id}: ${path}`);
+      otherRoles.push({ id, files: built.otherRole, left: built.case.targets.length });
       cases.push(built.case);
     }
   }
@@ -113,7 +114,7 @@ export function buildDataset(issues: readonly IssueWithLinks[], options: BuildOp
     links: options.links,
     extensions: options.extensions === null ? null : [...options.extensions],
     notes: [...new Set([...options.notes, ...notesOf(cases, options)])],
-    audit: audit.lines(),
+    audit: [...audit.lines(), ...roleAudit(otherRoles, options.roles)].sort((a, b) => (a.rule < b.rule ? -1 : 1)),
   };
   return { header, cases };
 }
@@ -122,7 +123,7 @@ function buildCase(
   id: string,
   { issue, links }: IssueWithLinks,
   options: BuildOptions,
-): { case: Case; otherExtension: readonly string[]; otherRole: readonly string[] } {
+): { case: Case; otherExtension: readonly string[]; otherRole: SelectedTargets["otherRole"] } {
   const repository = issue.repository.toLowerCase();
   const inOrder = [...links].sort(byMergeTime);
   const selected = selectTargets(inOrder, options);
@@ -175,8 +176,11 @@ function notesOf(cases: readonly Case[], options: BuildOptions): string[] {
       `${without} of ${cases.length} cases have no target${which === "" ? "" : ` (${which})`}: they are shown, not scored`,
     );
   }
-  const added = cases.reduce((sum, one) => sum + one.targets.filter((target) => target.status === "added").length, 0);
-  if (added > 0) notes.push(`${added} targets are files that the fix added: no answer can find them in the tree before it`);
+  const added = cases.reduce((sum, one) => sum + one.targets.filter(isAddedByFix).length, 0);
+  if (added > 0)
+    notes.push(
+      `${added} targets are files that the fix added: they are not locatable, no answer can find them in the tree before it`,
+    );
   const cut = new Set(
     cases.flatMap((one) => one.links.filter((link) => link.files_truncated).map((link) => `${link.repository}#${link.number}`)),
   );

@@ -411,7 +411,7 @@ describe("restrictDataset", () => {
     expect(result.ok && result.value.cases[0]?.targets.map(({ path }) => path)).toEqual(["src/A.java"]);
     expect(result.ok && result.value.header).toMatchObject({
       extensions: [".java"],
-      audit: [{ rule: "extensions" }, { rule: "roles" }],
+      audit: [{ rule: "extensions" }, { rule: "role" }],
     });
   });
 });

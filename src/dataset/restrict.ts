@@ -1,6 +1,7 @@
 /** Narrows a data set that is there already: other extensions or roles, stricter links. What goes is in the header's audit. */
 import { err, ok, type Result } from "../base/result.js";
 import { bestGrade } from "./build.js";
+import { roleAudit } from "./role-audit.js";
 import type { Case, Dataset, DatasetHeader, LinkGrade } from "./schema.js";
 import { applyPolicy, selectTargets, type TargetPolicy } from "./targets.js";
 
@@ -20,7 +21,8 @@ export function restrictDataset(dataset: Dataset, { links, ...policy }: Restrict
   const note = (rule: string, what: string, items: string[]) => {
     if (items.length > 0) audit.push({ rule, removed: items.length, what, items });
   };
-  const [noGrade, noLink, extension, role]: string[][] = [[], [], [], []];
+  const [noGrade, noLink, extension]: string[][] = [[], [], []];
+  const otherRoles: Parameters<typeof roleAudit>[0][number][] = [];
   const cases: Case[] = [];
   for (const one of dataset.cases) {
     const kept = links === null ? one : withLinks(one, links.grades, noGrade ?? []);
@@ -30,13 +32,13 @@ export function restrictDataset(dataset: Dataset, { links, ...policy }: Restrict
     }
     const selected = applyPolicy(kept.targets, policy);
     for (const path of selected.otherExtension) extension?.push(`${one.id}: ${path}`);
-    for (const path of selected.otherRole) role?.push(`${one.id}: ${path}`);
+    otherRoles.push({ id: one.id, files: selected.otherRole, left: selected.targets.length });
     cases.push({ ...kept, targets: [...selected.targets] });
   }
   note("grade-not-selected", "links of a grade that the rule does not accept", noGrade ?? []);
   note("no-accepted-link", "issues without an accepted link: no case is made of them", noLink ?? []);
   note("extensions", "targets without a selected extension", extension ?? []);
-  note("roles", "targets of other roles", role ?? []);
+  audit.push(...roleAudit(otherRoles, policy.roles));
   const { header } = dataset;
   return ok({
     header: {

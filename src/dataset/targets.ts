@@ -17,9 +17,9 @@ export interface TargetPolicy {
 export interface SelectedTargets {
   /** Sorted by path. */
   readonly targets: readonly Target[];
-  /** Paths that the policy left out, sorted. */
+  /** What the policy left out, sorted by path. */
   readonly otherExtension: readonly string[];
-  readonly otherRole: readonly string[];
+  readonly otherRole: readonly Pick<Target, "path" | "role">[];
 }
 
 export function selectTargets(links: readonly Link[], policy: TargetPolicy): SelectedTargets {
@@ -31,14 +31,20 @@ export function applyPolicy(all: readonly Target[], policy: TargetPolicy): Selec
   const extensions = policy.extensions?.map((extension) => extension.toLowerCase()) ?? null;
   const targets: Target[] = [];
   const otherExtension: string[] = [];
-  const otherRole: string[] = [];
+  const otherRole: Pick<Target, "path" | "role">[] = [];
   for (const target of all) {
     const path = target.path.toLowerCase();
     if (extensions !== null && !extensions.some((extension) => path.endsWith(extension))) otherExtension.push(target.path);
-    else if (policy.roles !== null && !policy.roles.includes(target.role)) otherRole.push(target.path);
+    else if (policy.roles !== null && !policy.roles.includes(target.role))
+      otherRole.push({ path: target.path, role: target.role });
     else targets.push(target);
   }
   return { targets, otherExtension, otherRole };
+}
+
+/** Not locatable: the tree before the fix does not hold it. A copy is a new file too; its origin is not changed by it. */
+export function isAddedByFix({ status }: Pick<Target, "status">): boolean {
+  return status === "added" || status === "copied";
 }
 
 /** Merge order: the earliest first, what has no time last. The order in which the tree went through the changes. */

@@ -22,7 +22,7 @@ import {
   linksMetaSchema,
 } from "../github/schema.js";
 import { linkRuleText, scopeCovers, selectLinks } from "../github/select.js";
-import { datasetOutput, extensionList, extensionsSchema, roleList, rolesSchema } from "./dataset-options.js";
+import { builtRoles, builtRolesSchema, datasetOutput, extensionList, extensionsSchema, roleList } from "./dataset-options.js";
 
 export const buildDatasetConfigSchema = z.strictObject({
   extensions: extensionsSchema,
@@ -31,13 +31,13 @@ export const buildDatasetConfigSchema = z.strictObject({
     .describe(
       "Which links count: `closing`, `mentions`, or a list of grades such as `[closing, curated]`; default: as the links were resolved",
     ),
-  roles: rolesSchema,
+  roles: builtRolesSchema,
 });
 type Config = z.infer<typeof buildDatasetConfigSchema>;
 
 export const buildDatasetStage = wholeStage<Config>({
   kind: "build-dataset",
-  version: 1,
+  version: 2,
   summary: "Cases with their targets from issues, links and changed files; writes the mined file and the audit beside it.",
   shape: "whole",
   config: buildDatasetConfigSchema,
@@ -45,7 +45,11 @@ export const buildDatasetStage = wholeStage<Config>({
   consumes: { issues: "one", links: "one", files: "one" },
   precious: false,
   selectable: true,
-  keyConfig: ({ extensions, links, roles }) => ({ extensions: extensionList(extensions), links, roles: roleList(roles) }),
+  keyConfig: ({ extensions, links, roles }) => ({
+    extensions: extensionList(extensions),
+    links,
+    roles: roles && roleList(roles),
+  }),
   run: async (config, inputs, tools) => {
     const meta = issuesMetaSchema.safeParse(inputs.one("issues").meta);
     const resolved = linksMetaSchema.safeParse(inputs.one("links").meta);
@@ -62,7 +66,7 @@ export const buildDatasetStage = wholeStage<Config>({
       scanned: meta.data.listed,
       links: linkRuleText(rule),
       extensions: extensionList(config.extensions),
-      roles: roleList(config.roles),
+      roles: builtRoles(config.roles, rule),
       notes: [...meta.data.notes, ...joined.notes],
     });
     const unknown = dataset.header.audit.find((line) => line.rule === "truth-unknown");

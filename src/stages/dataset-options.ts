@@ -14,10 +14,22 @@ export const extensionsSchema = z
   .nullish()
   .describe("File extensions that make a changed file a target: `[.java]`; left out = every file");
 
-export const rolesSchema = z
-  .union([z.literal("all"), z.enum(FILE_ROLES), z.array(z.enum(FILE_ROLES)).min(1)])
-  .default("all")
-  .describe("Roles that make a changed file a target: `all`, `source`, or a list");
+const roles = z.union([z.literal("all"), z.enum(FILE_ROLES), z.array(z.enum(FILE_ROLES)).min(1)]);
+
+/** Of a data set that is there already: its makers chose the targets. */
+export const rolesSchema = roles.default("all").describe("Roles that make a changed file a target: `all`, `source`, or a list");
+
+/** Of a data set that is built: what is left out depends on the links rule (`builtRoles`). */
+export const builtRolesSchema = roles
+  .optional()
+  .describe(
+    "Roles that make a changed file a target: `all`, `source`, or a list; default: `source`, with `links: mentions` (the original's rule) `all`",
+  );
+
+/** The roles of a data set that is built by `rule`; null = every role. */
+export function builtRoles(given: z.infer<typeof builtRolesSchema>, rule: LinkRule): FileRole[] | null {
+  return roleList(given ?? (rule === "mentions" ? "all" : "source"));
+}
 
 /** With the dot, lower case, sorted; null = every file. */
 export function extensionList(extensions: z.infer<typeof extensionsSchema>): string[] | null {

@@ -114,6 +114,23 @@ describe("build-dataset", () => {
     expect(await failure(build, config({ links: "mentions" }), mined)).toContain("Set the same `links` there");
   });
 
+  test("source files are targets unless asked otherwise; the original's rule keeps every role", async () => {
+    const roles = (result: WholeResult) => [...new Set(cases(result).flatMap(({ targets }) => targets.map(({ role }) => role)))];
+    const rules = (result: WholeResult) => header(result).audit.map(({ rule }) => rule);
+    const mined = await mine("closing");
+    const closing = await run(build, config({}), mined);
+    expect(roles(closing)).toEqual(["source"]);
+    expect(rules(closing)).toContain("role");
+    const all = await run(build, config({ roles: "all" }), mined);
+    expect(roles(all)).toContain("test");
+    const count = (result: WholeResult) => cases(result).reduce((sum, { targets }) => sum + targets.length, 0);
+    const gone = header(closing).audit.find(({ rule }) => rule === "role")?.removed ?? 0;
+    expect(count(closing) + gone).toBe(count(all));
+    const mentions = await run(build, config({}), await mine("mentions"));
+    expect(roles(mentions)).toContain("test");
+    expect(rules(mentions)).not.toContain("role");
+  });
+
   test("an issue whose links or files could not be fetched makes no case, and a warning", async () => {
     const mined = await mine("closing");
     const whole = cases(await run(build, config({}), mined));
