@@ -22,6 +22,8 @@ export const treeSchema = z.object({
   files: z.array(treeFileSchema),
   /** What was left out and why (links, too large, outside `include`). */
   notes: z.array(z.string()).default([]),
+  /** Paths where another repository is mounted: nothing below them is in `files`. Absent = none, or not known. */
+  submodules: z.array(z.string()).optional(),
 });
 export type Tree = z.infer<typeof treeSchema>;
 

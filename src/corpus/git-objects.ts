@@ -18,11 +18,22 @@ export async function listTree(
   commit: string,
   isSelected: (path: string) => boolean,
   about: string,
-): Promise<Result<{ readonly selected: readonly GitFile[]; readonly total: number; readonly leftOut: LeftOut }, SourceFailure>> {
+): Promise<
+  Result<
+    {
+      readonly selected: readonly GitFile[];
+      readonly total: number;
+      readonly leftOut: LeftOut;
+      readonly submodules: readonly string[];
+    },
+    SourceFailure
+  >
+> {
   const listed = await git(setup, folder, ["ls-tree", "-r", "-z", "--full-tree", commit], { about });
   if (!listed.ok) return listed;
   const leftOut = new LeftOut();
   const selected: GitFile[] = [];
+  const submodules: string[] = [];
   let total = 0;
   // Names that are no UTF-8 get U+FFFD, which `treePath` refuses.
   for (const record of new TextDecoder().decode(listed.value).split("\0")) {
@@ -31,18 +42,26 @@ export async function listTree(
     const [head, mode = "", , blob = ""] = entry;
     const raw = record.slice(head.length);
     const path = treePath(raw);
-    if (!path.ok) leftOut.add(path.error, raw);
-    else if (mode === "100644" || mode === "100755" || mode === "100664") {
+    if (!path.ok) {
+      leftOut.add(path.error, raw);
+      continue;
+    }
+    if (mode === "100644" || mode === "100755" || mode === "100664") {
       total += 1;
       if (isSelected(path.value)) selected.push({ path: path.value, blob });
-    } else if (isSelected(path.value)) {
-      leftOut.add(mode === "160000" ? "submodules are not followed" : "links are not followed", path.value);
+      continue;
+    }
+    const isSubmodule = mode === "160000";
+    // Also where `include` does not choose the folder itself: files below it could have been chosen.
+    if (isSubmodule) submodules.push(path.value);
+    if (isSelected(path.value)) {
+      leftOut.add(isSubmodule ? "submodules are not followed" : "links are not followed", path.value);
     }
   }
   if (total > TREE_LIMITS.files) {
     return err({ message: `${about} has more than ${TREE_LIMITS.files} files, which no source tree should`, transient: false });
   }
-  return ok({ selected, total, leftOut });
+  return ok({ selected, total, leftOut, submodules: submodules.sort() });
 }
 
 export interface Blob {

@@ -5,7 +5,7 @@ import type { Tree, TreeFile } from "./contract.js";
 import type { Clone } from "./git.js";
 import { listTree, readBlobs } from "./git-objects.js";
 import { TREE_LIMITS } from "./limits.js";
-import { shownPath } from "./paths.js";
+import { collisionNotes, shownPath } from "./paths.js";
 import { type Globs, nothingSelected, selectionNote, selector } from "./select.js";
 import type { CheckoutTools, SourceFailure } from "./tools.js";
 
@@ -27,7 +27,7 @@ export async function gitTree(
   const about = `${clone.place.kind === "url" ? clone.place.shown : shownPath(clone.place.path)} at ${commit.slice(0, 12)}`;
   const listed = await listTree(clone.git, clone.folder, commit, selector(globs), about);
   if (!listed.ok) return listed;
-  const { selected, total, leftOut } = listed.value;
+  const { selected, total, leftOut, submodules } = listed.value;
   if (selected.length === 0) return err({ message: nothingSelected(about, total, globs), transient: false });
   const wanted = [...new Set(selected.map(({ blob }) => blob).filter((blob) => !memo.has(blob)))];
   const fetched = await clone.fetchBlobs(commit, wanted);
@@ -69,7 +69,13 @@ export async function gitTree(
     source: clone.place.kind === "url" ? `git:${clone.place.shown}` : "git",
     revision: commit,
     files,
-    notes: [...selectionNote(selected.length, total), ...pointerNote(pointers), ...leftOut.notes()],
+    notes: [
+      ...selectionNote(selected.length, total),
+      ...pointerNote(pointers),
+      ...collisionNotes(files.map(({ path }) => path)),
+      ...leftOut.notes(),
+    ],
+    ...(submodules.length === 0 ? {} : { submodules: [...submodules] }),
   });
 }
 
@@ -77,7 +83,7 @@ function pointerNote(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const shown = paths.slice(0, 5).map(shownPath).join(", ");
   return [
-    `${paths.length} files are Git LFS pointers, their contents were not fetched: ${shown}${paths.length > 5 ? " ..." : ""}`,
+    `${paths.length} files are Git LFS pointers and no source text, their contents were not fetched: ${shown}${paths.length > 5 ? " ..." : ""}`,
   ];
 }
 

@@ -87,7 +87,7 @@ describe.each(["url", "path"] as const)("a repository by %s", (kind) => {
     const tree = await treeAt(place(kind), "main");
     expect(tree.files.map(({ path }) => path)).toEqual(["a.java", "big.bin"]);
     expect(tree.notes).toEqual([
-      "1 files are Git LFS pointers, their contents were not fetched: big.bin",
+      "1 files are Git LFS pointers and no source text, their contents were not fetched: big.bin",
       "1 left out (links are not followed): link.java",
       "1 left out (submodules are not followed): module",
     ]);

@@ -208,6 +208,19 @@ async function makeClone(
   }
 }
 
+/**
+ * Every commit that is part of `commit`'s history, itself included: a fix whose merge commit is among them is in its tree. A clone has the
+ * whole history, so a commit that is not there can't be one of them.
+ */
+export async function historyOf(
+  { git: setup, folder, place }: Pick<Clone, "git" | "folder" | "place">,
+  commit: string,
+): Promise<Result<ReadonlySet<string>, SourceFailure>> {
+  const listed = await git(setup, folder, ["rev-list", "--end-of-options", commit], { about: aboutPlace(place) });
+  if (!listed.ok) return listed;
+  return ok(new Set(new TextDecoder().decode(listed.value).split("\n").filter(isCommitId)));
+}
+
 /** The commit that a ref names in somebody's own repository now: no clone, no network. */
 export async function localCommit(
   path: string,

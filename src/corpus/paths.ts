@@ -41,6 +41,20 @@ export function collisionKey(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }
 
+/** A sentence where paths of a tree are one file on such systems; none where all differ. */
+export function collisionNotes(paths: readonly string[]): string[] {
+  const byKey = new Map<string, string[]>();
+  for (const path of paths) {
+    const key = collisionKey(path);
+    byKey.set(key, [...(byKey.get(key) ?? []), path]);
+  }
+  const alike = [...byKey.values()].filter((group) => group.length > 1).flat();
+  if (alike.length === 0) return [];
+  return [
+    `${alike.length} files have names that differ only in letter case or Unicode form (${firstPaths(alike)}): a system under test that needs a folder can't be given one on a file system that takes them for the same`,
+  ];
+}
+
 export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

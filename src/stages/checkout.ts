@@ -11,7 +11,7 @@ import type { Result } from "../base/result.js";
 import { part } from "../cache/key.js";
 import type { Tree } from "../corpus/contract.js";
 import { folderDigest, folderTree, storeFolder } from "../corpus/folder.js";
-import { type GitPlace, isCommitId, localCommit, openClone, parsePlace, refProblem, Turns } from "../corpus/git.js";
+import { type GitPlace, historyOf, isCommitId, localCommit, openClone, parsePlace, refProblem, Turns } from "../corpus/git.js";
 import { type BlobMemo, gitTree } from "../corpus/git-source.js";
 import { isSha512Integrity, type NpmSpec, parseNpmSpec } from "../corpus/npm.js";
 import { npmTree } from "../corpus/npm-source.js";
@@ -20,6 +20,7 @@ import type { SourceFailure } from "../corpus/tools.js";
 import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageInputs, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import { treeNotes } from "./tree-notes.js";
+import { truthNotes } from "./tree-truth.js";
 
 const glob = z.string().superRefine((text, context) => {
   const problem = globProblem(text);
@@ -243,9 +244,22 @@ async function makeTree(
   }
 }
 
+/** Null where there is none (a package, a folder); a text says why it can't be read. */
+async function historyAt(
+  { source, turns }: Prepared,
+  commit: string,
+  tools: StageTools,
+): Promise<ReadonlySet<string> | string | null> {
+  if (source.kind !== "git" || source.at === "base") return null;
+  const { signal } = new AbortController();
+  const clone = await openClone(source.place, tools, turns, signal);
+  const history = clone.ok ? await historyOf(clone.value, commit) : clone;
+  return history.ok ? history.value : history.error.message;
+}
+
 export const checkout = itemStage<Config, Prepared>({
   kind: "checkout",
-  version: 2,
+  version: 3,
   summary: "Source trees by content: an npm package, a folder, or a git repository at one commit or at each case's base commit.",
   shape: "items",
   config: checkoutConfigSchema,
@@ -264,8 +278,12 @@ export const checkout = itemStage<Config, Prepared>({
   parts: () => [],
   start: ({ units }) => units,
   execute,
-  async finish({ notes }, trees, tools) {
+  async finish(prepared, trees, tools, inputs) {
     for (const note of await treeNotes(trees, tools)) tools.warn(note);
-    return { notes: [...notes] };
+    const dataset = inputs.optional("dataset");
+    const truth =
+      dataset === undefined ? [] : await truthNotes(dataset, trees, tools, (commit) => historyAt(prepared, commit, tools));
+    for (const note of truth) tools.warn(note);
+    return { notes: [...prepared.notes], ...(truth.length === 0 ? {} : { truth }) };
   },
 });

@@ -80,6 +80,9 @@ const answersMetaSchema = z.object({
   left_out: z.array(z.object({ what: z.string(), count: z.number(), examples: z.array(z.string()) })).catch([]),
 });
 
+/** What the stage that made the trees says of the data set's truth in them. */
+const corpusMetaSchema = z.object({ truth: z.array(z.string()).catch([]) }).catch({ truth: [] });
+
 export const scoreStage = itemStage<Config, Prepared>({
   kind: "score",
   summary: "Scores answers against the data set's truth",
@@ -88,7 +91,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 4,
+  version: 5,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules, judgements }, tools) => {
@@ -274,6 +277,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     warnings: [
       ...(answers?.notes ?? []),
       ...(corpus === null ? [] : await treeNotes(corpus.all, tools)),
+      ...corpusMetaSchema.parse(corpus?.meta ?? {}).truth,
       ...(treeless > 0
         ? [
             `${treeless === 1 ? "1 case has" : `${treeless} cases have`} no source tree (no base commit, or none was checked out): only the path rung works there`,
