@@ -140,7 +140,7 @@ export async function openClone(
       const found = (await find(ref)) ?? (isCommitId(ref) && (await fetch(["--", "origin", ref])).ok ? await find(ref) : null);
       if (found !== null) return ok(found);
       if (!fetched.ok) return fetched;
-      return err({ message: `${about} has no branch, tag or commit ${shownPath(ref)}`, transient: false });
+      return err({ message: `${about} has no branch, tag or commit ${shownPath(ref)}`, transient: false, absent: true });
     },
     async fetchBlobs(commit, wanted) {
       if (place.kind === "path" || wanted.length === 0) return ok(null);

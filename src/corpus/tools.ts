@@ -28,4 +28,6 @@ export interface SourceFailure {
   readonly message: string;
   /** The same attempt may succeed soon (network trouble). */
   readonly transient: boolean;
+  /** The repository was reached, and does not have what was asked for. */
+  readonly absent?: true;
 }

@@ -42,8 +42,9 @@ export function caseOfInstance(record: Raw): Case | string {
   const parsed = instanceSchema.safeParse(record);
   if (!parsed.success) return firstProblem(parsed.error, record);
   const instance = parsed.data;
-  const targets = targetsOf(instance);
-  if (targets === null) return "it has no truth: expected `edit_functions`, `gold_files` or a `patch` that changes files";
+  const files = targetsOf(instance);
+  const targets = files?.map((target) => withFunctions(target, instance.edit_functions ?? []));
+  if (targets === undefined) return "it has no truth: expected `edit_functions`, `gold_files` or a `patch` that changes files";
   const [title = "", ...rest] = instance.problem_statement.replaceAll("\r\n", "\n").split("\n");
   const strata: Record<string, string> = {};
   if (typeof instance.category === "string") strata.category = instance.category;
@@ -88,6 +89,17 @@ function targetsOf(instance: z.infer<typeof instanceSchema>): readonly Target[] 
     .filter((path) => !found.has(path))
     .map((path) => changedFile({ path, status: null, previous_path: null, additions: null, deletions: null }));
   return [...known, ...targetsOfFiles(others)].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+/** Loc-Bench's own truth below the file: `path.py:Class.method`. A path alone names no function, but says that there is none. */
+function withFunctions(target: Target, edited: readonly string[]): Target {
+  const own = edited.filter((name) => {
+    const path = plainPath(name.split(":", 1)[0] ?? "");
+    return path === target.path || path === target.renamed_to;
+  });
+  if (own.length === 0) return target;
+  const names = own.map((name) => name.slice((name.split(":", 1)[0] ?? "").length + 1).trim()).filter((name) => name !== "");
+  return { ...target, functions: [...new Set(names)].sort().map((name) => ({ name, ranges: null })) };
 }
 
 function describedFile(file: z.infer<typeof goldFileSchema>): ChangedFile {

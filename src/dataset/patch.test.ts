@@ -86,3 +86,45 @@ test("any text gives a list, and no file without a name", () => {
     }),
   );
 });
+
+test("old sides of the changes: of a file that was there, told as lines", () => {
+  const patch = [
+    "diff --git a/a.py b/a.py",
+    "--- a/a.py",
+    "+++ b/a.py",
+    "@@ -1,3 +1,3 @@",
+    " x",
+    "-y",
+    "+z",
+    " v",
+    "@@ -10,2 +10,3 @@",
+    " p",
+    "+q",
+    " r",
+    "diff --git a/moved.py b/there.py",
+    "similarity index 100%",
+    "rename from moved.py",
+    "rename to there.py",
+    "diff --git a/pic.png b/pic.png",
+    "Binary files a/pic.png and b/pic.png differ",
+    "diff --git a/new.py b/new.py",
+    "new file mode 100644",
+    "--- /dev/null",
+    "+++ b/new.py",
+    "@@ -0,0 +1 @@",
+    "+n",
+    "",
+  ].join("\n");
+  expect(filesOfPatch(patch).map(({ path, hunks }) => [path, hunks])).toEqual([
+    [
+      "a.py",
+      [
+        [2, 1],
+        [10, 0],
+      ],
+    ],
+    ["there.py", []],
+    ["pic.png", undefined],
+    ["new.py", undefined],
+  ]);
+});

@@ -1,4 +1,5 @@
 /** Which files a unified diff changes, for data sets that state their truth as a patch. Linear in its length, never throws. */
+import { HUNK_HEADER, HunkReader } from "../base/line-changes.js";
 import { changedFile } from "./build.js";
 import type { ChangedFile } from "./schema.js";
 
@@ -8,14 +9,14 @@ interface Draft {
   status: "added" | "removed" | "modified" | "renamed" | "copied";
   additions: number;
   deletions: number;
+  readonly reader: HunkReader;
+  /** Its changes are not told as lines. */
+  binary: boolean;
 }
 
 export function filesOfPatch(patch: string): ChangedFile[] {
   const files: ChangedFile[] = [];
   let draft: Draft | null = null;
-  // Lines of the present hunk still to come: what looks like a header inside a hunk is content.
-  let oldLeft = 0;
-  let newLeft = 0;
   const finish = () => {
     const path = draft?.after ?? draft?.before ?? null;
     if (draft !== null && path !== null && path !== "") {
@@ -26,34 +27,36 @@ export function filesOfPatch(patch: string): ChangedFile[] {
           previous_path: draft.before !== null && draft.before !== path ? draft.before : null,
           additions: draft.additions,
           deletions: draft.deletions,
+          ...hunksOf(draft),
         }),
       );
     }
     draft = null;
   };
   const open = (): Draft => {
-    draft ??= { before: null, after: null, status: "modified", additions: 0, deletions: 0 };
+    draft ??= {
+      before: null,
+      after: null,
+      status: "modified",
+      additions: 0,
+      deletions: 0,
+      reader: new HunkReader(),
+      binary: false,
+    };
     return draft;
   };
   for (const line of patch.split(/\r?\n/)) {
-    if (oldLeft > 0 || newLeft > 0) {
-      const sign = line[0] ?? " ";
-      if (sign === "+") {
-        newLeft -= 1;
-        open().additions += 1;
-      } else if (sign === "-") {
-        oldLeft -= 1;
-        open().deletions += 1;
-      } else if (sign !== "\\") {
-        oldLeft -= 1;
-        newLeft -= 1;
-      }
+    // What looks like a header inside a hunk is content.
+    if (draft !== null && (draft as Draft).reader.inside) {
+      const inside: Draft = draft;
+      inside.reader.line(line);
+      if (line.startsWith("+")) inside.additions += 1;
+      else if (line.startsWith("-")) inside.deletions += 1;
       continue;
     }
-    const hunk = /^@@ -\d{1,10}(?:,(\d{1,10}))? \+\d{1,10}(?:,(\d{1,10}))? @@/.exec(line);
+    const hunk = HUNK_HEADER.exec(line);
     if (hunk !== null) {
-      oldLeft = Number(hunk[1] ?? 1);
-      newLeft = Number(hunk[2] ?? 1);
+      open().reader.open(hunk);
     } else if (line.startsWith("diff --git ")) {
       finish();
       const names = gitNames(line.slice("diff --git ".length));
@@ -77,7 +80,15 @@ export function filesOfPatch(patch: string): ChangedFile[] {
   return files;
 }
 
+/** Old sides of its changes. A new file has no old lines, and a binary one none that are told. */
+function hunksOf({ reader, status, binary }: Draft): Pick<ChangedFile, "hunks"> {
+  reader.close();
+  if (binary || status === "added" || status === "copied") return {};
+  return { hunks: reader.hunks.map(({ old: [start, count] }) => [start, count]) };
+}
+
 function readExtendedHeader(draft: Draft, line: string): void {
+  if (line.startsWith("Binary files ") || line.startsWith("GIT binary patch")) draft.binary = true;
   if (line.startsWith("new file mode")) draft.status = "added";
   else if (line.startsWith("deleted file mode")) draft.status = "removed";
   else if (line.startsWith("rename from ")) Object.assign(draft, { status: "renamed", before: unquote(line.slice(12)) });

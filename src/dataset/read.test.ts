@@ -268,6 +268,13 @@ describe("JSON Lines", () => {
       ["astropy/m.py", "modified"],
       ["new.py", null],
     ]);
+    expect(dataset.cases[0]?.targets.map(({ functions }) => functions)).toEqual([
+      [
+        { name: "C.g", ranges: null },
+        { name: "f", ranges: null },
+      ],
+      [{ name: "h", ranges: null }],
+    ]);
   });
 
   test("our cases, with bad lines between them", () => {

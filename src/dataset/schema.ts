@@ -15,6 +15,10 @@ export const FILE_STATUSES = ["added", "removed", "modified", "renamed", "copied
 export const FILE_ROLES = ["source", "test", "docs", "build", "generated", "vendored"] as const;
 export type FileRole = (typeof FILE_ROLES)[number];
 
+/** Old side of a change: first line and count; a count of 0 means that lines were inserted after that line. */
+const hunksSchema = z.array(z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()]));
+const rangesSchema = z.array(z.tuple([z.number().int().positive(), z.number().int().positive()]));
+
 /** One file of a pull request. `path` is its name after the change; `previous_path` before it, for a rename. */
 export const changedFileSchema = z.object({
   path: z.string().min(1),
@@ -24,6 +28,8 @@ export const changedFileSchema = z.object({
   additions: z.number().int().nonnegative().nullable().default(null),
   deletions: z.number().int().nonnegative().nullable().default(null),
   role: z.enum(FILE_ROLES),
+  /** What changed, in lines of the file before this pull request; absent = not told (or a file that was not there). */
+  hunks: hunksSchema.optional(),
 });
 export type ChangedFile = z.infer<typeof changedFileSchema>;
 
@@ -48,6 +54,9 @@ export const linkSchema = z.object({
 });
 export type Link = z.infer<typeof linkSchema>;
 
+/** A class or function that the fix changed. `ranges`: its own lines in the old file (several for overloads); null = not known. */
+const namedPlaceSchema = z.object({ name: z.string().min(1), ranges: rangesSchema.nullable() });
+
 /** A file that the fix changed and that an answer should name. */
 export const targetSchema = z.object({
   /** Path in the tree that the question is asked about: the *old* path of a renamed file. */
@@ -59,12 +68,16 @@ export const targetSchema = z.object({
   /** Relevance, 1 unless the data set grades its truth. */
   grade: z.number().int().positive().default(1),
   /** 1-based inclusive line ranges in the old file; null = the whole file. */
-  ranges: z
-    .array(z.tuple([z.number().int().positive(), z.number().int().positive()]))
-    .nullable()
-    .default(null),
+  ranges: rangesSchema.nullable().default(null),
   /** The path lacks its beginning (a source root): the one file of the tree that ends with it is meant. */
   partial: z.boolean().optional(),
+  /** Is it a file of the tree that the case is asked about? Absent = no tree was looked at. */
+  in_tree: z.boolean().optional(),
+  /** What `ranges` were made of. */
+  hunks: hunksSchema.optional(),
+  /** Classes and functions that the change concerns, by their names inside the file (`Outer.method`); absent = not known. */
+  classes: z.array(namedPlaceSchema).optional(),
+  functions: z.array(namedPlaceSchema).optional(),
 });
 export type Target = z.infer<typeof targetSchema>;
 

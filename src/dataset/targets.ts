@@ -4,6 +4,7 @@
  * The question is asked about the tree before the earliest linked change, so a renamed file counts by the name that it has there, also
  * when a later linked change knows it by its new name only.
  */
+import { rangesOf, uniteHunks } from "../base/line-changes.js";
 import type { ChangedFile, FileRole, Link, Target } from "./schema.js";
 
 /** Which changed files are targets. */
@@ -59,17 +60,35 @@ function time(text: string | null): number {
   return Number.isNaN(milliseconds) ? Number.POSITIVE_INFINITY : milliseconds;
 }
 
-function changedAtBase(links: readonly Link[]): Target[] {
-  const targets = new Map<string, Target>();
+/** A changed file and its names: in the tree before all linked changes, and before its own. */
+export interface TracedFile {
+  readonly file: ChangedFile;
+  readonly atBase: string;
+  readonly before: string;
+}
+
+/** The files of linked changes in merge order, each traced back to its name before the first of them. */
+export function traceFiles(links: readonly Link[]): { readonly link: Link; readonly files: readonly TracedFile[] }[] {
   // What a file that an earlier linked change renamed was called before all of them, per repository.
   const earlierNames = new Map<string, string>();
-  for (const link of [...links].sort(byMergeTime)) {
-    const renames: [string, string][] = [];
-    for (const file of link.files) {
-      if (file.status === "unchanged") continue;
-      const before = nameBefore(file);
-      const path = earlierNames.get(`${link.repository} ${before}`) ?? before;
-      if (before !== file.path) renames.push([file.path, path]);
+  return [...links].sort(byMergeTime).map((link) => {
+    const files = link.files
+      .filter(({ status }) => status !== "unchanged")
+      .map((file) => {
+        const before = nameBefore(file);
+        return { file, before, atBase: earlierNames.get(`${link.repository} ${before}`) ?? before };
+      });
+    // Only now: within one change, two files may swap names.
+    for (const { file, before, atBase } of files)
+      if (before !== file.path) earlierNames.set(`${link.repository} ${file.path}`, atBase);
+    return { link, files };
+  });
+}
+
+function changedAtBase(links: readonly Link[]): Target[] {
+  const targets = new Map<string, Target>();
+  for (const { files } of traceFiles(links)) {
+    for (const { file, atBase: path } of files) {
       const known = targets.get(path);
       // The first change decides the status: a file that a linked change added and another edited was not there before.
       if (known === undefined) {
@@ -79,16 +98,26 @@ function changedAtBase(links: readonly Link[]): Target[] {
           status: file.status,
           renamed_to: path === file.path ? null : file.path,
           grade: 1,
-          ranges: null,
+          ...linesOf(file.hunks),
         });
-      } else if (known.path !== file.path) {
-        targets.set(path, { ...known, renamed_to: file.path });
+      } else {
+        // Lines of a later change are those of its own time: near enough where nothing better is known (`locate-lines` reads them from git).
+        const lines = linesOf(
+          known.hunks === undefined || file.hunks === undefined ? undefined : [...known.hunks, ...file.hunks],
+        );
+        const { hunks: _, ...rest } = known;
+        targets.set(path, { ...rest, ...lines, ...(known.path === file.path ? {} : { renamed_to: file.path }) });
       }
     }
-    // Only now: within one change, two files may swap names.
-    for (const [path, original] of renames) earlierNames.set(`${link.repository} ${path}`, original);
   }
   return [...targets.values()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+/** Ranges and what they were made of; unknown where a change does not say. */
+function linesOf(hunks: ChangedFile["hunks"]): Pick<Target, "ranges" | "hunks"> {
+  if (hunks === undefined) return { ranges: null };
+  const united = uniteHunks(hunks);
+  return { ranges: rangesOf(united).map(([from, to]) => [from, to]), hunks: united.map(([start, count]) => [start, count]) };
 }
 
 /** A copy leaves its origin as it was, so it is a new file under its own name; only a rename takes the old name away. */

@@ -130,6 +130,8 @@ const pullFileSchema = z.object({
   previous_path: z.string().nullable(),
   additions: z.number().int().nonnegative().nullable(),
   deletions: z.number().int().nonnegative().nullable(),
+  /** Old sides of its changes, from the patch that GitHub gives with a file that is not too large; absent = none was given. */
+  hunks: z.array(z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()])).optional(),
 });
 export type PullFile = z.infer<typeof pullFileSchema>;
 

@@ -321,6 +321,7 @@ describe("fetch-pr-files", () => {
             filename: `f${i}.java`,
             status: i === 0 ? "renamed" : "modified",
             ...(i === 0 ? { previous_filename: "old.java" } : {}),
+            ...(i === 1 ? { patch: "@@ -3,3 +3,4 @@\n x\n-y\n+z\n+w\n v" } : {}),
           })),
         },
         { number: 3, body: "fixes #1", merged_at: null },
@@ -349,7 +350,12 @@ describe("fetch-pr-files", () => {
           previous_path: "old.java",
           additions: 0,
           deletions: 0,
+          // A rename alone changes no line.
+          hunks: [],
         });
+      // The lines that a patch changes are kept, its text is not; without a patch nothing is known.
+      if (files > 0) expect(item.files.slice(1, 3).map(({ hunks }) => hunks)).toEqual([[[4, 1]], undefined]);
+      expect(JSON.stringify(item)).not.toContain("patch");
       expect(server.count("/files")).toBe(requests);
     },
   );

@@ -5,6 +5,7 @@
  * costs no request.
  */
 import * as z from "zod";
+import { hunksOfDiff } from "../base/line-changes.js";
 import { part } from "../cache/key.js";
 import { FILE_STATUSES } from "../dataset/schema.js";
 import { itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
@@ -98,13 +99,28 @@ function fileOf(element: unknown): PullFile | null {
     previous_path: text(element, "previous_filename"),
     additions: count(element, "additions"),
     deletions: count(element, "deletions"),
+    ...hunksOf(element),
   };
+}
+
+/** Numbers alone: the patch itself is other people's source text and stays out of the cache. */
+function hunksOf(element: Readonly<Record<string, unknown>>): Pick<PullFile, "hunks"> {
+  const status = text(element, "status");
+  if (status === "added" || status === "copied") return {};
+  const patch = text(element, "patch");
+  if (patch === null) {
+    // A rename alone changes no line.
+    const untouched = count(element, "changes") === 0 && (status === "renamed" || status === "unchanged");
+    return untouched ? { hunks: [] } : {};
+  }
+  const hunks = hunksOfDiff(patch);
+  return hunks === null ? {} : { hunks: hunks.map(({ old: [start, lines] }) => [start, lines]) };
 }
 
 export const fetchPrFiles = itemStage<Config, Prepared>({
   kind: "fetch-pr-files",
   summary: "Files that each linked, merged pull request changed",
-  version: 1,
+  version: 2,
   config: configSchema,
   produces: "files",
   consumes: { links: "one" },

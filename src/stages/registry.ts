@@ -20,6 +20,7 @@ import { fetchPrFiles } from "./fetch-pr-files.js";
 import { importAnswersStage } from "./import-answers.js";
 import { importDataset } from "./import-dataset.js";
 import { indexCorpusStage } from "./index-corpus.js";
+import { locateLines } from "./locate-lines.js";
 import { queryBackendStage } from "./query-backend.js";
 import { reportStage } from "./report.js";
 import { resolveTimelinePrs } from "./resolve-timeline-prs.js";
@@ -33,6 +34,7 @@ function builtIn(backends: ReadonlyMap<string, AnyBackendKind>): StageKind[] {
     buildDatasetStage,
     importDataset,
     checkout,
+    locateLines,
     indexCorpusStage(builtInIndexTools, openCorpus),
     queryBackendStage(backends, openCorpus),
     importAnswersStage(readAnswers),
