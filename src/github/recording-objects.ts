@@ -145,6 +145,7 @@ export function fileObjects(pull: RecordedPull): Record<string, unknown>[] {
     deletions: file.deletions ?? 0,
     changes: (file.additions ?? 0) + (file.deletions ?? 0),
     ...(file.previous_filename === undefined ? {} : { previous_filename: file.previous_filename }),
+    ...(file.patch === undefined ? {} : { patch: file.patch }),
   }));
 }
 

@@ -76,6 +76,8 @@ const fileSchema = z.strictObject({
   /** null for binary files. */
   additions: z.number().int().nonnegative().nullable().default(null),
   deletions: z.number().int().nonnegative().nullable().default(null),
+  /** The hunks, as GitHub gives them; nothing but their line numbers is used. */
+  patch: z.string().optional(),
 });
 
 const pullSchema = z.strictObject({

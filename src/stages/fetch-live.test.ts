@@ -350,11 +350,9 @@ describe("fetch-pr-files", () => {
           previous_path: "old.java",
           additions: 0,
           deletions: 0,
-          // A rename alone changes no line.
-          hunks: [],
         });
       // The lines that a patch changes are kept, its text is not; without a patch nothing is known.
-      if (files > 0) expect(item.files.slice(1, 3).map(({ hunks }) => hunks)).toEqual([[[4, 1]], undefined]);
+      if (files > 0) expect(item.files.slice(0, 3).map(({ hunks }) => hunks)).toEqual([undefined, [[4, 1]], undefined]);
       expect(JSON.stringify(item)).not.toContain("patch");
       expect(server.count("/files")).toBe(requests);
     },

@@ -108,12 +108,8 @@ function hunksOf(element: Readonly<Record<string, unknown>>): Pick<PullFile, "hu
   const status = text(element, "status");
   if (status === "added" || status === "copied") return {};
   const patch = text(element, "patch");
-  if (patch === null) {
-    // A rename alone changes no line.
-    const untouched = count(element, "changes") === 0 && (status === "renamed" || status === "unchanged");
-    return untouched ? { hunks: [] } : {};
-  }
-  const hunks = hunksOfDiff(patch);
+  // A rename alone has none, like a binary or a large file: GitHub does not tell them apart.
+  const hunks = patch === null ? null : hunksOfDiff(patch);
   return hunks === null ? {} : { hunks: hunks.map(({ old: [start, lines] }) => [start, lines]) };
 }
 
