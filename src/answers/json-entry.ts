@@ -12,6 +12,8 @@ export interface RawEntry {
   readonly spellings: readonly string[];
   readonly lines?: readonly [number, number];
   readonly score?: number;
+  /** Functions that it names inside its file. */
+  readonly symbols?: readonly string[];
 }
 
 export type ObjectNode = Extract<JsonNode, { type: "object" }>;
@@ -26,6 +28,8 @@ const QUALIFIED_FIELDS = "fqcn fqn fully_qualified_name qualified_name full_name
 );
 const NAME_FIELDS = "class class_name classname name symbol nom".split(" ");
 const ENTRY_OBJECTS = new Set("unit file location document source item entry path class".split(" "));
+const FUNCTION_FIELDS = "function functions function_name function_names method methods method_name method_names".split(" ");
+const CLASS_FIELDS = "class class_name classname".split(" ");
 const SCORE_FIELDS = "score confidence probability relevance similarity weight likelihood".split(" ");
 const RANK_FIELDS = "rank position order".split(" ");
 const LINE_FIELDS = "line lines line_number line_numbers start_line line_start startline line_range range".split(" ");
@@ -145,7 +149,36 @@ function withNumbers(entry: RawEntry, fields: ReadonlyMap<string, JsonNode>): Ra
     const end = END_FIELDS.map((field) => numbersOf(fields.get(field))[0]).find((number) => number !== undefined);
     lines = range(numbers[0], end ?? numbers[1] ?? numbers[0]);
   }
-  return { spellings: entry.spellings, ...(lines === undefined ? {} : { lines }), ...(score === undefined ? {} : { score }) };
+  const symbols = entry.symbols ?? symbolsOf(fields);
+  return {
+    spellings: entry.spellings,
+    ...(lines === undefined ? {} : { lines }),
+    ...(score === undefined ? {} : { score }),
+    ...(symbols.length === 0 ? {} : { symbols }),
+  };
+}
+
+const MOST_SYMBOLS = 200;
+
+/** Functions by name, one or a list, with the class that the entry names before those that have none. Sentences are no names. */
+function symbolsOf(fields: ReadonlyMap<string, JsonNode>): readonly string[] {
+  const names = FUNCTION_FIELDS.flatMap((name) => namesIn(fields.get(name)));
+  const owner = CLASS_FIELDS.flatMap((name) => namesIn(fields.get(name))).find((name) => !/[\\/]/.test(name));
+  const whole = names.map((name) => (owner === undefined || /[.#:]/.test(name) ? name : `${owner}.${name}`));
+  return [...new Set(whole)].slice(0, MOST_SYMBOLS);
+}
+
+function namesIn(node: JsonNode | undefined): string[] {
+  if (node === undefined) return [];
+  if (node.type === "array")
+    return node.items.slice(0, MOST_SYMBOLS).flatMap((item) => (item.type === "array" ? [] : namesIn(item)));
+  if (node.type === "object") {
+    const name = fieldsOf(node).find(([field]) => field === "name" || FUNCTION_FIELDS.includes(field))?.[1];
+    return name?.type === "string" ? namesIn(name) : [];
+  }
+  if (node.type !== "string" || node.value.length > 300) return [];
+  const name = /^[`\s]{0,4}([\p{L}_$][\p{L}\p{N}_$.#:<>]{0,250})(?:\([^()]{0,200}\))?[`\s]{0,4}$/u.exec(node.value)?.[1];
+  return name === undefined ? [] : [name];
 }
 
 function numbersOf(node: JsonNode | undefined): number[] {

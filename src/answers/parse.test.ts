@@ -408,3 +408,14 @@ test("entries beyond the cap are dropped, and the reading says so", () => {
   expect(reading).toMatchObject({ kind: "answered", note: expect.stringContaining(String(MAX_ENTRIES + 5)) });
   expect(reading.kind === "answered" && reading.entries).toHaveLength(MAX_ENTRIES);
 });
+
+test("functions that an entry names inside its file are kept beside it", () => {
+  const symbols = (value: unknown) => {
+    const reading = parseAnswer(JSON.stringify(value), { truncated: false, prompt: null });
+    return reading.kind === "answered" ? reading.entries.map((entry) => entry.symbols) : reading.kind;
+  };
+  expect(symbols([{ path: "a.py", functions: ["run", "Tree.walk(self)", "it walks the tree"] }])).toEqual([["run", "Tree.walk"]]);
+  expect(symbols([{ path: "A.java", class: "A", method: "f" }])).toEqual([["A.f"]]);
+  expect(symbols([{ file: "a.py", functions: [{ name: "g", line: 3 }, 7, null] }])).toEqual([["g"]]);
+  expect(symbols([{ path: "a.py", reason: "f" }, "b.py"])).toEqual([undefined, undefined]);
+});

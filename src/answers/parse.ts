@@ -67,6 +67,7 @@ function toEntry(entry: RawEntry, readBy: ReadBy): Entry {
     spellings: entry.spellings,
     ...(entry.lines === undefined ? {} : { lines: entry.lines }),
     ...(entry.score === undefined ? {} : { score: entry.score }),
+    ...(entry.symbols === undefined ? {} : { symbols: entry.symbols }),
   };
 }
 

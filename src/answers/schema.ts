@@ -67,6 +67,8 @@ export interface Entry {
   /** 1-based inclusive lines, where the answer gives them. */
   readonly lines?: readonly [number, number];
   readonly score?: number;
+  /** Functions (`Class.method`, `function`) that it names inside its file. */
+  readonly symbols?: readonly string[];
 }
 
 export type Reading =

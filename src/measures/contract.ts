@@ -16,6 +16,8 @@ export interface CaseJudgement {
     /** Things that are known to be no targets. */
     readonly nonrelevant: number;
   };
+  /** For measures within a budget: what is handed back, in order, in lines or tokens, and how much of them the truth has. */
+  readonly handed?: { readonly runs: readonly { readonly size: number; readonly truth: boolean }[]; readonly truth: number };
 }
 
 /** What a prediction must name: a file (the default), a class, a function, or lines. */
@@ -34,6 +36,8 @@ export interface Measure {
   readonly level?: Exclude<Level, "file">;
   /** For `lines`: how much of both ranges together must be shared; absent = one line suffices. */
   readonly iou?: number;
+  /** Counts what is handed back in these units, up to the measure's own bound. */
+  readonly budget?: "lines" | "tokens";
   /** In [0, 1], or null where undefined. */
   readonly ofCase: (judgement: CaseJudgement) => number | null;
   /** Pools counts over cases instead of averaging values of cases; `ofCase` is then not used for the summary. */

@@ -7,8 +7,10 @@ import { LEVELS, type Level, type Measure } from "./contract.js";
 import { withParameter } from "./names.js";
 
 const WHAT: Readonly<Record<Exclude<Level, "file">, string>> = {
-  class: "Counts classes instead of files: a prediction hits the class that it names in a file that it names.",
-  function: "Counts functions instead of files: a prediction hits the function that it names in a file that it names.",
+  class:
+    "Counts classes instead of files: a prediction hits the class that its lines are in, or that it names, in the file that it resolves to.",
+  function:
+    "Counts functions instead of files: a prediction hits the innermost function that each of its lines is in, or that it names, in the file that it resolves to.",
   lines: "Counts ranges of lines instead of files: a prediction hits the range that its own lines overlap",
 };
 
@@ -38,7 +40,7 @@ export function atLevel(measure: Measure, given: { readonly level?: string; read
     ...rest,
     name: iou === undefined ? named : withParameter(named, "iou", String(iou)),
     definition: `${definition} ${WHAT[level]}${level === "lines" ? overlap : ""}`,
-    edgeCases: `${measure.edgeCases} A case whose data set says nothing of this level is undefined.`,
+    edgeCases: `${measure.edgeCases} A case whose data set says nothing of this level, or whose fix changed nothing at it, is undefined and left out.${level === "lines" ? "" : " A prediction of lines in several of them predicts each, in the order of the file; each counts once; what names none is one wrong prediction."}`,
     level,
     ...(iou === undefined ? {} : { iou }),
   });

@@ -31,6 +31,8 @@ test.each([
   ["set_F_1", "F1"],
   ["ndcg_cut_10", "nDCG@10"],
   ["recip_rank", "RR"],
+  ["recall@LINES=0200", "R@lines=200"],
+  ["p@tokens=4000", "P@tokens=4000"],
 ])("%j is %s", (text, name) => {
   expect(nameOf(text)).toBe(name);
 });
@@ -42,6 +44,10 @@ test.each([
   ["Hit@2.5", /whole number/],
   ["Hit@", /whole number/],
   ["Hit@1e3", /whole number/],
+  ["Hit@lines=200", /can't be cut at lines or tokens.*P and R can/],
+  ["R@lines=0", /budget.*whole number from 1.*R@lines=200/],
+  ["R@tokens", /budget.*whole number/],
+  ["R(level=function)@lines=20", /takes no parameters/],
   ["P@9999999999", /whole number/],
   ["F1@5", /has no cut-off.*write F1/],
   ["Rprec@5", /has no cut-off/],

@@ -8,6 +8,7 @@ import { accLocAgentAt } from "./acc-locagent.js";
 import { allAt } from "./all.js";
 import { averagePrecision } from "./average-precision.js";
 import { bpref } from "./bpref.js";
+import { type BudgetUnit, precisionWithin, recallWithin } from "./budget.js";
 import type { Measure } from "./contract.js";
 import { f1 } from "./f1.js";
 import { hitAt } from "./hit.js";
@@ -36,6 +37,8 @@ export interface MeasureFamily {
   readonly whole?: Measure;
   /** With a cut-off; absent where there is none. */
   readonly at?: (k: number) => Measure;
+  /** With a budget of lines or tokens: `R@lines=200`; absent where there is none. */
+  readonly within?: (unit: BudgetUnit, budget: number) => Measure;
   /** Parameters of its own, and the measure that their values stand for; a text = what is wrong with them. */
   readonly parameters?: readonly string[];
   readonly with?: (values: ReadonlyMap<string, string>, k: number | undefined) => Measure | string;
@@ -44,8 +47,8 @@ export interface MeasureFamily {
 }
 
 export const measureFamilies: readonly MeasureFamily[] = [
-  family("P", ["precision", "set_p"], precision, precisionAt),
-  family("R", ["recall", "set_recall"], recall, recallAt),
+  family("P", ["precision", "set_p"], precision, precisionAt, { within: precisionWithin }),
+  family("R", ["recall", "set_recall"], recall, recallAt, { within: recallWithin }),
   family("F1", ["f-1", "f_1", "set_f", "set_f_1"], f1),
   family("P(micro)", ["micro-precision", "precision(micro)", "micro-p"], microPrecision, undefined, { levels: false }),
   family("R(micro)", ["micro-recall", "recall(micro)", "micro-r"], microRecall, undefined, { levels: false }),
@@ -92,9 +95,11 @@ function family(
   aliases: readonly string[],
   whole: Measure | undefined,
   at?: (k: number) => Measure,
-  more: Partial<Pick<MeasureFamily, "parameters" | "with" | "levels">> = {},
+  more: Partial<Pick<MeasureFamily, "parameters" | "with" | "levels" | "within">> = {},
 ): MeasureFamily {
-  const usage = [whole && name, at && `${name}@k`].filter((form) => form !== undefined).join(", ");
+  const usage = [whole && name, at && `${name}@k`, more.within && `${name}@lines=N, ${name}@tokens=N`]
+    .filter((form) => form !== undefined)
+    .join(", ");
   const example = whole ?? at?.(5);
   if (example === undefined) throw new Error(`measure ${name} has neither form`);
   return {
@@ -163,6 +168,7 @@ function withParameters(
   const iou = values.get("iou");
   const problem = (what: string) => err({ message: `measure ${shown} can't be used: ${what.slice(0, 300)}` });
   if (typeof made === "string") return problem(made);
+  if (measure.budget !== undefined) return problem("a budget counts lines or tokens already, so it takes no parameters");
   const result = atLevel(made, { ...(level === undefined ? {} : { level }), ...(iou === undefined ? {} : { iou }) });
   return result.ok ? result : problem(result.error);
 }
@@ -185,6 +191,8 @@ function parseName(name: string, shown: string): Result<Named, MeasureNameError>
   if (found.at === undefined) {
     return err({ message: `measure ${found.name} has no cut-off, but ${shown} gives one`, suggestion: `write ${found.name}` });
   }
+  const budget = /^(lines|tokens)=(\d{1,9})$/.exec(cutoff ?? "");
+  if (budget !== null || (cutoff !== null && /^(?:lines|tokens)\b/.test(cutoff))) return withinBudget(found, budget, shown);
   const k = cutoff !== null && /^\d{1,9}$/.test(cutoff) ? Number(cutoff) : 0;
   if (k < 1) {
     return err({
@@ -193,6 +201,24 @@ function parseName(name: string, shown: string): Result<Named, MeasureNameError>
     });
   }
   return ok({ family: found, k, measure: found.at(k) });
+}
+
+function withinBudget(found: MeasureFamily, budget: RegExpExecArray | null, shown: string): Result<Named, MeasureNameError> {
+  if (found.within === undefined) {
+    const able = measureFamilies.filter(({ within }) => within !== undefined).map(({ name }) => name);
+    return err({
+      message: `measure ${found.name} can't be cut at lines or tokens, but ${shown} does`,
+      suggestion: `${able.join(" and ")} can; otherwise write ${found.name}@5`,
+    });
+  }
+  const size = Number(budget?.[2] ?? 0);
+  if (size < 1) {
+    return err({
+      message: `the budget of measure ${shown} is not a whole number from 1 to 999999999`,
+      suggestion: `for example ${found.name}@lines=200`,
+    });
+  }
+  return ok({ family: found, k: undefined, measure: found.within(budget?.[1] === "tokens" ? "tokens" : "lines", size) });
 }
 
 function unknown(shown: string, stem: string, cutoff: string | null): MeasureNameError {

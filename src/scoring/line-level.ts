@@ -22,7 +22,7 @@ interface Wanted {
 }
 
 /**
- * Null where the data set does not say which lines of every target are meant. `iou`: the least share of lines in common; absent = one line
+ * Null where the data set does not say which lines of every target are meant, or none were changed. `iou`: the least share of lines in common; absent = one line
  * suffices. A prediction without lines names none.
  */
 export function judgeLines(
@@ -34,7 +34,7 @@ export function judgeLines(
   iou: number | undefined,
 ): CaseJudgement | null {
   const wanted = wantedRanges(targets, present);
-  if (wanted === null) return null;
+  if (wanted === null || wanted.length === 0) return null;
   const hit = new Set<number>();
   const ranking = entries.map((entry) => {
     const file = matchEntries([entry], present, index, rules).predictions[0]?.target ?? null;
@@ -51,7 +51,8 @@ export function judgeLines(
   return { ranking, targets: wanted.map(({ grade }) => grade) };
 }
 
-function wantedRanges(targets: readonly Target[], present: readonly TrueFile[]): Wanted[] | null {
+/** The ranges of all targets that the tree has; null where some are not known. */
+export function wantedRanges(targets: readonly Target[], present: readonly TrueFile[]): Wanted[] | null {
   const wanted: Wanted[] = [];
   for (const { path, ranges, grade } of targets) {
     // A target that the tree lacks is no target here either.

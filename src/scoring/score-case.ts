@@ -11,10 +11,13 @@ import type { Prediction, RuleSet } from "../matching/contract.js";
 import { matchEntries } from "../matching/match.js";
 import type { Measure } from "../measures/contract.js";
 import type { JudgeOptions } from "../measures/judgement.js";
+import { judgeBudget } from "./budget.js";
+import type { Contents } from "./contents.js";
 import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
 import { expectationOf } from "./expectation.js";
 import { type Judgements, withJudged } from "./judgements.js";
 import { judgeLines } from "./line-level.js";
+import { judgeNames } from "./name-level.js";
 import { seedFigures } from "./seed-case.js";
 import { type CorpusFiles, impactedFiles, type ScoreableCase, truthOf } from "./truth.js";
 import { meanScores, scoreList } from "./view-scores.js";
@@ -28,6 +31,8 @@ export interface ScoreSettings {
   readonly backend: string;
   /** What people judged beside the truth. The `seed` rules know of no such thing. */
   readonly judgements?: Judgements;
+  /** Of the files that `filesNeeded` names, for measures of classes, functions and budgets; absent = no file can be read. */
+  readonly contents?: Contents;
 }
 
 /** The part of a scored case that the rules decide. */
@@ -117,10 +122,13 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
   const matches = lists.map((entries) => matchEntries(entries, truth.present, index, rules));
   const headline = meanScores(
     matches.map((match, list) =>
-      scoreList(match, truth.present, measures, judging, ({ level, iou }) =>
-        // What a class or a function is, no data set of ours says yet.
-        level === "lines" ? judgeLines(lists[list] ?? [], asked.targets, truth.present, index, rules, iou) : null,
-      ),
+      scoreList(match, truth.present, measures, judging, ({ level, iou, budget }) => {
+        const entries = lists[list] ?? [];
+        const { contents } = settings;
+        if (budget !== undefined) return judgeBudget(budget, entries, asked.targets, truth.present, index, rules, contents);
+        if (level === "lines") return judgeLines(entries, asked.targets, truth.present, index, rules, iou);
+        return level === undefined ? null : judgeNames(level, entries, asked.targets, truth.present, index, rules, contents);
+      }),
     ),
   );
   // An absent target is in no file list, but an answer that spells out its path names it all the same.
@@ -147,6 +155,25 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
     in_repo_only: corpus === null ? null : { ...headline, retained: present, discarded: absent },
     expectation: reading?.kind === "drawn" ? expectationOf(reading, present.length, corpus?.size ?? null, measures) : null,
   };
+}
+
+/** Does some measure look into files? */
+export function needsContents(measures: readonly Measure[]): boolean {
+  return measures.some(({ level, budget }) => budget !== undefined || level === "class" || level === "function");
+}
+
+/** Paths of the files that an answer's predictions resolve to and of the targets: what `ScoreSettings.contents` must have. */
+export function filesNeeded(
+  asked: ScoreableCase,
+  answer: Answer | null,
+  { corpus, rules, measures }: Pick<ScoreSettings, "corpus" | "rules" | "measures">,
+): string[] {
+  if (rules.engine === "seed" || corpus === null || !needsContents(measures)) return [];
+  const truth = truthOf(asked.targets, corpus, rules);
+  const predicted = listsOf(readingOf(answer)).flatMap((entries) =>
+    matchEntries(entries, truth.present, corpus.index, rules).predictions.flatMap(({ path }) => path ?? []),
+  );
+  return [...new Set([...truth.present.map(({ path }) => path), ...predicted])];
 }
 
 function listsOf(reading: Reading | null): readonly (readonly Entry[])[] {

@@ -29,7 +29,8 @@ export function scoreList(
   const valueAt = (measure: Measure): number | null => {
     if (measure.level === undefined) return measure.ofCase(judgement);
     const judged = atLevel(measure);
-    return judged === null ? null : measure.ofCase(judged);
+    // The case has truth at this level: who predicts nothing there is not left out, but wrong.
+    return judged === null ? null : (measure.ofCase(judged) ?? 0);
   };
   const judgement = judge(match.predictions, targets, options);
   return {

@@ -11,8 +11,9 @@ import * as z from "zod";
 import { type Answer, answerSchema } from "../answers/schema.js";
 import { digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
-import { type Tree, treeSchema } from "../corpus/contract.js";
-import { treeRoots } from "../corpus/tree.js";
+import { type Corpus, type Tree, treeSchema } from "../corpus/contract.js";
+import { GRAMMARS_VERSION } from "../corpus/grammars.js";
+import { openCorpus, treeRoots } from "../corpus/tree.js";
 import { datasetDigest } from "../dataset/build.js";
 import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
 import {
@@ -30,8 +31,9 @@ import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
 import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
 import { rulesFacts } from "../scoring/score-answers.js";
-import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
+import { filesNeeded, needsContents, type ScoreSettings, scoreCase } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
+import { type ContentReader, contentReader } from "./file-contents.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules, rulesName } from "./rules.js";
 import { treeNotes } from "./tree-notes.js";
@@ -57,12 +59,18 @@ interface Prepared {
   readonly dataset: StageOutput;
   readonly corpus: StageOutput | null;
   readonly trees: ReadonlyMap<string, ItemRef>;
-  readonly files: (tree: ItemRef, tools: StageTools) => Promise<CorpusFiles>;
+  readonly files: (tree: ItemRef, tools: StageTools) => Promise<ScoredTree>;
+  readonly contents: ContentReader;
   /** Filled while the answers stream by. */
   readonly answered: Set<string>;
   readonly backends: Set<string>;
   readonly unknown: Set<string>;
   readonly unreadable: Set<string>;
+}
+
+interface ScoredTree {
+  readonly files: CorpusFiles;
+  readonly corpus: Corpus;
 }
 
 interface ScoreWork {
@@ -93,7 +101,10 @@ export const scoreStage = itemStage<Config, Prepared>({
   over: "answers",
   version: 5,
   precious: false,
-  keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
+  keyConfig: ({ measures }) => ({
+    measures: measuresOf(measures).map(({ name }) => name),
+    ...(needsContents(measuresOf(measures)) ? { grammars: GRAMMARS_VERSION } : {}),
+  }),
   identify: async ({ rules, judgements }, tools) => {
     const judged = await judgementsOf(judgements, tools);
     return [
@@ -104,17 +115,28 @@ export const scoreStage = itemStage<Config, Prepared>({
   prepare,
   parts: () => [],
   units,
-  async execute({ rules, measures, files, judgements }, unit, tools) {
+  async execute(prepared, unit, tools) {
     const { asked, answer, tree } = unit.data as ScoreWork;
-    const corpus = tree === null ? null : await files(tree, tools);
-    const scored = scoreCase(asked, answer, {
-      ...{ rules, measures, corpus, backend: answer.backend },
-      ...(judgements === undefined ? {} : { judgements }),
-    });
+    const scored = scoreCase(asked, answer, await settingsFor(prepared, asked, answer, answer.backend, tree, tools));
     return { type: "done", items: [{ id: unit.id, value: scored }] };
   },
   finish,
 });
+
+/** What scoring one answer takes: the case's tree, and the contents of those of its files that the measures look into. */
+async function settingsFor(
+  { rules, measures, files, contents, judgements }: Prepared,
+  asked: Case,
+  answer: Answer | null,
+  backend: string,
+  ref: ItemRef | null,
+  tools: StageTools,
+): Promise<ScoreSettings> {
+  const tree = ref === null ? null : await files(ref, tools);
+  const settings = { rules, measures, corpus: tree?.files ?? null, backend, ...(judgements && { judgements }) };
+  if (tree === null || !needsContents(measures)) return settings;
+  return { ...settings, contents: await contents(tree.corpus, filesNeeded(asked, answer, settings), tools) };
+}
 
 async function rulesOf(named: string, tools: StageTools): Promise<RuleSet> {
   const rules = await resolveRules(named, tools.baseFolder);
@@ -150,6 +172,7 @@ async function prepare(config: Config, inputs: StageInputs, tools: StageTools): 
     corpus,
     trees: new Map(corpus?.all.map((ref) => [ref.id, ref])),
     files: treeMemo(),
+    contents: contentReader(),
     answered: new Set(),
     backends: new Set(),
     unknown: new Set(),
@@ -161,10 +184,10 @@ const TREES_KEPT = 8;
 
 /** File lists are made once per tree and shared; only the last few stay, since a run may ask about hundreds of commits. */
 function treeMemo(): Prepared["files"] {
-  const memo = new Map<string, Promise<CorpusFiles>>();
+  const memo = new Map<string, Promise<ScoredTree>>();
   return (ref, tools) => {
     const known = memo.get(ref.digest);
-    const files = known ?? loadTree(ref, tools).then((tree) => filesOf(tree, tools));
+    const files = known ?? loadTree(ref, tools).then((tree) => scoredTree(tree, tools));
     memo.delete(ref.digest);
     memo.set(ref.digest, files);
     // A failed load is the engine's to repair and must be tried anew then.
@@ -182,8 +205,9 @@ async function loadTree(ref: ItemRef, tools: StageTools): Promise<Tree> {
   return treeSchema.parse(value);
 }
 
-function filesOf(tree: Tree, tools: StageTools): CorpusFiles {
-  return corpusFiles({ paths: tree.files.map(({ path }) => path), roots: treeRoots(tree, tools) });
+function scoredTree(tree: Tree, tools: StageTools): ScoredTree {
+  const files = corpusFiles({ paths: tree.files.map(({ path }) => path), roots: treeRoots(tree, tools) });
+  return { files, corpus: openCorpus(tree, tools) };
 }
 
 /** The tree that a case asks about: the one for all, else that of its base commit; null where there is none. */
@@ -240,9 +264,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   const unaskedCases = [...prepared.cases.values()].filter(({ id }) => !prepared.answered.has(id));
   const unasked = [];
   for (const asked of unaskedCases) {
-    const tree = treeOf(prepared, asked);
-    const files = tree === null ? null : await prepared.files(tree, tools);
-    const settings: ScoreSettings = { rules, measures, corpus: files, backend, ...(judgements && { judgements }) };
+    const settings = await settingsFor(prepared, asked, null, backend, treeOf(prepared, asked), tools);
     unasked.push(scoreCase(asked, null, settings));
   }
   const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
