@@ -17,6 +17,7 @@ import type { Judgements } from "../scoring/judgements.js";
 import { leftOut, scoreAnswers } from "../scoring/score-answers.js";
 import { DEFAULT_MEASURES } from "../stages/measures.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
+import { folderContents } from "./corpus-contents.js";
 import { list } from "./options.js";
 import { judgementsOf } from "./pool.js";
 import { isReport } from "./report-cells.js";
@@ -152,10 +153,11 @@ async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> 
   const given = await answersOf(file, dataset, io);
   const { backend, answers } = ofOneBackend(given.answers, text(options, "backend"), file);
   const corpus = await corpusOf(options, rules.engine === "seed", io);
+  const settings = { rules, measures, corpus: corpus?.files ?? null, backend, ...(await judgementsFor(options, io)) };
   const scored = scoreAnswers({
     dataset,
     answers,
-    settings: { rules, measures, corpus: corpus?.files ?? null, backend, ...(await judgementsFor(options, io)) },
+    settings: corpus === null ? settings : { ...settings, ...(await folderContents(corpus.folder, dataset, answers, settings)) },
     corpus: corpus?.facts ?? null,
     onlyAnswered: options["only-answered"] === true || options.onlyAnswered === true,
     leftOut: [...badCases, ...given.bad],

@@ -84,6 +84,8 @@ export async function datasetOf(file: string, io: Io): Promise<{ dataset: Datase
 export interface GivenCorpus {
   readonly files: CorpusFiles;
   readonly facts: NonNullable<ScoreMeta["corpus"]>;
+  /** Absolute. */
+  readonly folder: string;
 }
 
 /** The tree of `--corpus`; `everything`: with what the original's list of the repository holds. */
@@ -96,6 +98,7 @@ export async function corpusOf(options: Options, everything: boolean, io: Io): P
   if (paths.length === 0) throw new UsageError(`--corpus: ${folder} holds no file`);
   return {
     files: corpusFiles(list.value),
+    folder: resolve(io.cwd, folder),
     facts: { digest: digestJson(paths), source: folder, revision: null, files: paths.length, trees: 1 },
   };
 }

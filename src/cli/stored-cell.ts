@@ -11,7 +11,7 @@ import type { BootstrapSettings } from "../scoring/intervals.js";
 import { countJudged, type Judgements } from "../scoring/judgements.js";
 import type { Scored } from "../scoring/rule-difference.js";
 import { answersByCase, rulesFacts } from "../scoring/score-answers.js";
-import { scoreCase } from "../scoring/score-case.js";
+import { scoreCase, unreadNote } from "../scoring/score-case.js";
 import type { CorpusFiles } from "../scoring/truth.js";
 import { inOrder } from "../scoring/views.js";
 
@@ -83,9 +83,11 @@ export async function scoreCell(
   }
   const items: ScoredCase[] = [];
   const unasked = new Map<string, ScoredCase>();
+  const unread = new Set<string>();
   for (const [key, group] of groups) {
     const corpus = key === null ? null : await cell.trees.load(key);
     const settings = { rules, measures, corpus, backend: cell.facts.backend, ...(judgements && { judgements }) };
+    for (const note of unreadNote(settings)) unread.add(note);
     for (const { item, answers } of group) {
       if (answers.length === 0) unasked.set(item.id, scoreCase(item, null, settings));
       for (const answer of answers) items.push(scoreCase(item, answer, settings));
@@ -93,6 +95,7 @@ export async function scoreCell(
   }
   const meta: ScoreMeta = {
     ...cell.facts,
+    warnings: [...new Set([...cell.facts.warnings, ...unread])],
     rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     ...(judgements && { judgements: countJudged(judgements) }),

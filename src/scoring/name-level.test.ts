@@ -37,11 +37,12 @@ function target(path: string, functions?: string[], classes?: string[]) {
   };
 }
 
-function measured(targets: readonly object[], results: unknown, names: string[], given: Contents | null = contents) {
+function measured(targets: readonly object[], results: unknown, names: string[], given: Contents | null | "no tree" = contents) {
   const asked = caseSchema.parse({ id: "q", repository: null, number: null, title: "t", body: "", targets });
   const answer = answerSchema.parse({ id: "q", response: JSON.stringify(results) });
-  const settings = { rules: builtInRules.strict, measures: measuresOf(names), corpus, backend: "x" };
-  return scoreCase(asked, answer, given === null ? settings : { ...settings, contents: given }).measures;
+  const files = given === "no tree" ? null : corpus;
+  const settings = { rules: builtInRules.strict, measures: measuresOf(names), corpus: files, backend: "x" };
+  return scoreCase(asked, answer, given === null || given === "no tree" ? settings : { ...settings, contents: given }).measures;
 }
 
 const lines = (path: string, start: number, end: number) => ({ path, start_line: start, end_line: end });
@@ -85,20 +86,20 @@ describe("functions", () => {
     });
   });
 
-  test("without the tree's contents the truth's own ranges and names are known", () => {
-    const found = measured(
-      TRUTH,
-      [lines("A.java", 12, 13), lines("B.java", 1, 2), { path: "A.java", function: "A.B.f" }],
-      NAMES,
-      null,
-    );
+  test("a tree whose files can't be read gives no figure; without any tree the truth's own ranges and names are known", () => {
+    const answer = [lines("A.java", 12, 13), lines("B.java", 1, 2), { path: "A.java", functions: ["A.B.f"] }];
+    expect(measured(TRUTH, answer, NAMES, null)).toEqual(Object.fromEntries(NAMES.map((name) => [name, null])));
+    const found = measured(TRUTH, answer, NAMES, "no tree");
     expect(found).toMatchObject({ "P(level=function)": 2 / 3, "R(level=function)": 1 });
+    // Two other names are two wrong predictions.
+    const words = measured(TRUTH, [{ path: "A.java", functions: ["x", "y"] }, lines("A.java", 12, 13)], NAMES, "no tree");
+    expect(words).toMatchObject({ "P(level=function)": 1 / 3 });
   });
 
   test("a truth by names alone (Loc-Bench) can be named and, with the tree, be found by lines", () => {
     const stated = [{ path: "A.java", role: "source", functions: [{ name: "A.g", ranges: null }] }];
     expect(measured(stated, [lines("A.java", 15, 15)], NAMES)).toMatchObject({ "R(level=function)": 1 });
-    expect(measured(stated, [{ path: "A.java", function: "g" }], NAMES, null)).toMatchObject({ "R(level=function)": 1 });
+    expect(measured(stated, [{ path: "A.java", function: "g" }], NAMES, "no tree")).toMatchObject({ "R(level=function)": 1 });
   });
 });
 

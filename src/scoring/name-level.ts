@@ -2,7 +2,8 @@
  * Judging by classes or functions: a prediction names those that its lines are in, or those that it names in words, in the file that it
  * resolved to. Each is predicted once, at its first rank, like a file; what names none in a file is one wrong prediction.
  *
- * Definitions come from the tree (`Contents`); without it only those of the truth are known, by their ranges.
+ * Definitions come from the tree (`Contents`). Where a case has no tree at all, only those of the truth are known, by their names and ranges, and
+ * any other name in words is a wrong prediction of its own.
  */
 import type { Entry } from "../answers/schema.js";
 import { type Definition, type DefinitionKind, definitionNamed, namesOfLines } from "../base/definitions.js";
@@ -43,7 +44,9 @@ export function judgeNames(
     }
     const definitions = contents?.get(file)?.definitions ?? truth.known.get(file) ?? [];
     const names = namesOf(kind, entry, definitions);
-    if (names.length === 0) predict(`? ${file}`);
+    const others = contents === undefined && names.length === 0 ? (entry.symbols ?? []) : [];
+    for (const name of others) predict(`? ${file}\0${name}`);
+    if (names.length === 0 && others.length === 0) predict(`? ${file}`);
     for (const name of names) predict(keyOf(file, name));
   }
   return { ranking, targets: [...truth.grades.values()] };

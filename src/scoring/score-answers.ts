@@ -7,7 +7,7 @@ import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
 import { countJudged } from "./judgements.js";
-import { type ScoreSettings, scoreCase } from "./score-case.js";
+import { type ScoreSettings, scoreCase, unreadNote } from "./score-case.js";
 import { inOrder } from "./views.js";
 
 export interface ScoreRequest {
@@ -44,7 +44,7 @@ export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta;
     only_answered: request.onlyAnswered,
     ...(settings.judgements === undefined ? {} : { judgements: countJudged(settings.judgements) }),
     left_out: [...request.leftOut, ...leftOut("answers to cases that the data set does not have", unknown)],
-    warnings: [...request.warnings],
+    warnings: [...request.warnings, ...unreadNote(settings)],
   };
   return { meta, cases: inOrder(items, meta) };
 }

@@ -127,7 +127,9 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
         const { contents } = settings;
         if (budget !== undefined) return judgeBudget(budget, entries, asked.targets, truth.present, index, rules, contents);
         if (level === "lines") return judgeLines(entries, asked.targets, truth.present, index, rules, iou);
-        return level === undefined ? null : judgeNames(level, entries, asked.targets, truth.present, index, rules, contents);
+        // A tree whose files can't be read says nothing of what predictions lie in; figures that depend on that are none.
+        if (level === undefined || (corpus !== null && contents === undefined)) return null;
+        return judgeNames(level, entries, asked.targets, truth.present, index, rules, contents);
       }),
     ),
   );
@@ -160,6 +162,18 @@ function ladderFigures(asked: ScoreableCase, answer: Answer | null, settings: Sc
 /** Does some measure look into files? */
 export function needsContents(measures: readonly Measure[]): boolean {
   return measures.some(({ level, budget }) => budget !== undefined || level === "class" || level === "function");
+}
+
+/** A sentence where measures look into files and nobody can, so that nobody wonders why they are undefined. */
+export function unreadNote({ measures, rules, corpus, contents }: Omit<ScoreSettings, "backend">): string[] {
+  const looking = measures.filter(
+    (measure) => needsContents([measure]) && (corpus !== null || measure.budget !== undefined) && rules.engine !== "seed",
+  );
+  if (looking.length === 0 || contents !== undefined) return [];
+  const names = looking.map(({ name }) => name).join(", ");
+  return [
+    `${names}: undefined, since the files of the source tree can't be read here. The \`score\` stage reads them, and so does \`bench score ANSWERS --dataset DATASET --corpus DIR\``,
+  ];
 }
 
 /** Paths of the files that an answer's predictions resolve to and of the targets: what `ScoreSettings.contents` must have. */
