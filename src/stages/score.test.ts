@@ -274,3 +274,34 @@ describe("bootstrap and report", () => {
     expect(again.files?.[0]?.text).not.toBe(made.files?.[0]?.text);
   });
 });
+
+test("below the file: contents come from the tree, also for the truth of cases that nobody answered", async () => {
+  const rig = stageToolsRig();
+  const text = Buffer.from("class A {\n  int f() {\n    return 1;\n  }\n  int g() { return 2; }\n}\n");
+  const files = [{ path: "src/A.java", digest: await rig.putBytes(text), size: text.byteLength }];
+  const lines = { path: "src/A.java", role: "source" as const, status: null, renamed_to: null, grade: 1 };
+  const functions = [{ name: "A.g", ranges: null }];
+  const targets: Case["targets"] = [{ ...lines, ranges: [[5, 5]], functions }];
+  const cases = [caseOf(1, "src/A.java", { targets }), caseOf(2, "src/A.java", { targets })];
+  const answer = JSON.stringify([{ path: "src/A.java", start_line: 3, end_line: 5 }]);
+  const inputs = inputsOf(rig, cases, [answerOf(1, answer)]);
+  const corpus = rig.output([{ id: "all", value: { ...tree, files } }], { truth: ["the tree already holds a fix"] });
+  const measures = ["R(level=function)", "P(level=function)", "R@tokens=5", "P@lines=10"];
+  const { output } = await runScore(rig, { measures }, { ...inputs, corpus });
+  const [scored] = (await rig.load(output.items)) as { measures: Record<string, number> }[];
+  // Lines 3 to 5 have 3, 1 and 9 tokens: of the truth's nine, one fits into five.
+  expect(scored?.measures).toEqual({
+    "R(level=function)": 1,
+    "P(level=function)": 1 / 2,
+    "R@tokens=5": 1 / 9,
+    "P@lines=10": 1 / 3,
+  });
+  const meta = output.meta as unknown as { unasked: { measures: Record<string, number> }[]; warnings: string[] };
+  expect(meta.unasked[0]?.measures).toEqual({
+    "R(level=function)": 0,
+    "P(level=function)": 0,
+    "R@tokens=5": 0,
+    "P@lines=10": 0,
+  });
+  expect(meta.warnings).toContain("the tree already holds a fix");
+});
