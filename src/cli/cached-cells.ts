@@ -236,8 +236,21 @@ async function treesIn(digest: string, objects: StoredObjects): Promise<StoredTr
         const roots = treeRoots(tree, { cacheFolder: (name) => `${objects.folder}/${name}` });
         return corpusFiles({ paths: tree.files.map(({ path }) => path), roots });
       },
+      reader: async (key) => {
+        const digests = new Map((await load(key)).files.map((file) => [file.path, file.digest]));
+        // A bundle has the lists of files and not the files.
+        return async (path) => {
+          const digest = digests.get(path);
+          return digest === undefined ? null : objects.texts([digest]).then(([text]) => text ?? null, absent);
+        };
+      },
     },
   };
+}
+
+function absent(error: unknown): null {
+  if (error instanceof DamagedEntry) return null;
+  throw error;
 }
 
 async function bootstrapIn(digest: string | null, objects: StoredObjects): Promise<BootstrapSettings> {

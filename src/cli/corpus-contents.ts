@@ -1,31 +1,45 @@
-/** Contents of the files of `--corpus`, for measures that look into them; only of files that answers or targets name. */
+/** Contents of files, for measures that look into them where there is no pipeline: of a folder (`--corpus`), or of a run's trees in the cache. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Answer } from "../answers/schema.js";
 import { definitionsOf } from "../corpus/grammars.js";
-import type { Dataset } from "../dataset/schema.js";
-import { type Contents, type FileContent, tokensOfLines } from "../scoring/contents.js";
-import { answersByCase } from "../scoring/score-answers.js";
+import type { Case } from "../dataset/schema.js";
+import { type FileContent, tokensOfLines } from "../scoring/contents.js";
 import { filesNeeded, needsContents, type ScoreSettings } from "../scoring/score-case.js";
 
-/** Nothing where no measure needs it. A file that can't be read is as if it were empty of definitions and lines: it is not there. */
-export async function folderContents(
-  folder: string,
-  dataset: Dataset,
-  answers: readonly Answer[],
+interface Asked {
+  readonly item: Case;
+  readonly answers: readonly Answer[];
+}
+
+/**
+ * The settings with the contents of those files that answers or targets name; as they are where no measure needs them. One file that can't be
+ * read (`null`) makes all of them unknown: figures of part of the files would be wrong, and nobody would see it.
+ */
+export async function withContents(
   settings: ScoreSettings,
-): Promise<{ contents?: Contents }> {
-  if (!needsContents(settings.measures)) return {};
+  asked: readonly Asked[],
+  read: (path: string) => Promise<string | null>,
+): Promise<ScoreSettings> {
+  if (settings.corpus === null || !needsContents(settings.measures)) return settings;
   const paths = new Set<string>();
-  for (const { item, answers: given } of answersByCase(dataset.cases, answers).asked)
-    for (const answer of given.length === 0 ? [null] : given)
+  for (const { item, answers } of asked)
+    for (const answer of answers.length === 0 ? [null] : answers)
       for (const path of filesNeeded(item, answer, settings)) paths.add(path);
   const contents = new Map<string, FileContent>();
   for (const path of paths) {
-    const bytes = await readFile(join(folder, ...path.split("/"))).catch(() => null);
-    if (bytes === null) continue;
-    const text = new TextDecoder().decode(bytes);
+    const text = await read(path);
+    if (text === null) return settings;
     contents.set(path, { tokens: tokensOfLines(text), definitions: await definitionsOf(path, text) });
   }
-  return { contents };
+  return { ...settings, contents };
+}
+
+/** Reads files below a folder. */
+export function folderReader(folder: string): (path: string) => Promise<string | null> {
+  return (path) =>
+    readFile(join(folder, ...path.split("/"))).then(
+      (bytes) => new TextDecoder().decode(bytes),
+      () => null,
+    );
 }

@@ -14,10 +14,10 @@ import { renderTable } from "../report/terminal.js";
 import type { LeftOut } from "../scoring/contract.js";
 import { DEFAULT_BOOTSTRAP } from "../scoring/intervals.js";
 import type { Judgements } from "../scoring/judgements.js";
-import { leftOut, scoreAnswers } from "../scoring/score-answers.js";
+import { answersByCase, leftOut, scoreAnswers } from "../scoring/score-answers.js";
 import { DEFAULT_MEASURES } from "../stages/measures.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
-import { folderContents } from "./corpus-contents.js";
+import { folderReader, withContents } from "./corpus-contents.js";
 import { list } from "./options.js";
 import { judgementsOf } from "./pool.js";
 import { isReport } from "./report-cells.js";
@@ -157,7 +157,10 @@ async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> 
   const scored = scoreAnswers({
     dataset,
     answers,
-    settings: corpus === null ? settings : { ...settings, ...(await folderContents(corpus.folder, dataset, answers, settings)) },
+    settings:
+      corpus === null
+        ? settings
+        : await withContents(settings, answersByCase(dataset.cases, answers).asked, folderReader(corpus.folder)),
     corpus: corpus?.facts ?? null,
     onlyAnswered: options["only-answered"] === true || options.onlyAnswered === true,
     leftOut: [...badCases, ...given.bad],

@@ -15,6 +15,7 @@ import { datasetFacts, leftOut } from "../scoring/score-answers.js";
 import { type CorpusFiles, corpusFiles } from "../scoring/truth.js";
 import { resolveRules } from "../stages/rules.js";
 import { type Io, type OptionValue, UsageError } from "./contract.js";
+import { folderReader } from "./corpus-contents.js";
 import { corpusPaths } from "./corpus-paths.js";
 import type { StoredCell } from "./stored-cell.js";
 
@@ -104,11 +105,11 @@ export async function corpusOf(options: Options, everything: boolean, io: Io): P
 }
 
 /** The same answers about one tree for all cases. */
-export function withCorpus(cell: StoredCell, { files, facts }: GivenCorpus): StoredCell {
+export function withCorpus(cell: StoredCell, { files, facts, folder }: GivenCorpus): StoredCell {
   return {
     ...cell,
     facts: { ...cell.facts, corpus: facts },
-    trees: { keyOf: () => "all", load: async () => files },
+    trees: { keyOf: () => "all", load: async () => files, reader: async () => folderReader(folder) },
     fileList: "known",
   };
 }

@@ -11,15 +11,18 @@ import type { BootstrapSettings } from "../scoring/intervals.js";
 import { countJudged, type Judgements } from "../scoring/judgements.js";
 import type { Scored } from "../scoring/rule-difference.js";
 import { answersByCase, rulesFacts } from "../scoring/score-answers.js";
-import { scoreCase, unreadNote } from "../scoring/score-case.js";
+import { type ScoreSettings, scoreCase, unreadNote } from "../scoring/score-case.js";
 import type { CorpusFiles } from "../scoring/truth.js";
 import { inOrder } from "../scoring/views.js";
+import { withContents } from "./corpus-contents.js";
 
 /** Which tree a case asks about; trees are loaded one after the other, since a run may ask about hundreds. */
 export interface CellTrees {
   /** null = none. */
   readonly keyOf: (asked: Case) => string | null;
   readonly load: (key: string) => Promise<CorpusFiles>;
+  /** The text of a file of a tree, null where it is not at hand; absent = of none. */
+  readonly reader?: (key: string) => Promise<(path: string) => Promise<string | null>>;
 }
 
 /** The scores that a run made. They are large and seldom looked into: their digests say whether they are what they would be today. */
@@ -86,7 +89,9 @@ export async function scoreCell(
   const unread = new Set<string>();
   for (const [key, group] of groups) {
     const corpus = key === null ? null : await cell.trees.load(key);
-    const settings = { rules, measures, corpus, backend: cell.facts.backend, ...(judgements && { judgements }) };
+    const plain = { rules, measures, corpus, backend: cell.facts.backend, ...(judgements && { judgements }) };
+    const read = key === null ? undefined : await cell.trees.reader?.(key);
+    const settings: ScoreSettings = read === undefined ? plain : await withContents(plain, group, read);
     for (const note of unreadNote(settings)) unread.add(note);
     for (const { item, answers } of group) {
       if (answers.length === 0) unasked.set(item.id, scoreCase(item, null, settings));

@@ -172,7 +172,7 @@ export function unreadNote({ measures, rules, corpus, contents }: Omit<ScoreSett
   if (looking.length === 0 || contents !== undefined) return [];
   const names = looking.map(({ name }) => name).join(", ");
   return [
-    `${names}: undefined, since the files of the source tree can't be read here. The \`score\` stage reads them, and so does \`bench score ANSWERS --dataset DATASET --corpus DIR\``,
+    `${names}: undefined, since the files of the source tree are not at hand here. The \`score\` stage reads them, and so does \`bench score ANSWERS --dataset DATASET --corpus DIR\``,
   ];
 }
 
