@@ -14,12 +14,6 @@ export interface Definition {
   readonly lines: LineRange;
 }
 
-/** A named thing with all places that bear the name; null = where it is, is not known. */
-export interface NamedPlace {
-  readonly name: string;
-  readonly ranges: readonly LineRange[] | null;
-}
-
 /** Names of the kind that lines touch: of each line the innermost one around it, in the order of the file, each once. */
 export function namesOfLines(definitions: readonly Definition[], kind: DefinitionKind, [from, to]: LineRange): string[] {
   const near = definitions.filter((one) => one.kind === kind && one.lines[0] <= to && one.lines[1] >= from);

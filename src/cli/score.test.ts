@@ -143,6 +143,24 @@ describe("bench score", () => {
     expect(strict.summary.measures.F1.value).toBeCloseTo(1 / 3, 12);
   });
 
+  test("below the file the files of the corpus are read; without their contents such figures are none, and that is said", async () => {
+    const one = { id: "q", repository: null, number: null, title: "t", body: "" };
+    const functions = [{ name: "Door.open", ranges: null }];
+    const targets = [{ path: DOOR, role: "source", ranges: [[2, 2]], functions }];
+    const dataset = write("cases.jsonl", `${JSON.stringify({ ...one, targets })}\n`);
+    write(`tree/${DOOR}`, "class Door {\n  void open() { }\n  void shut() { }\n}\n");
+    const response = JSON.stringify([{ path: DOOR, start_line: 2, end_line: 3 }]);
+    const answers = write("a.jsonl", `${JSON.stringify({ id: "q", response })}\n`);
+    const measures = "P(level=function),R(level=function),R@lines=1,P@lines=9";
+    const { summary } = await report([answers], { dataset, corpus: "tree", measures });
+    const values = (given: typeof summary) =>
+      Object.values(given.measures as Record<string, { value: number | null }>).map(({ value }) => value);
+    expect(values(summary)).toEqual([0.5, 1, 1, 0.5]);
+    const bare = await report([answers], { dataset, measures: "R@lines=1" });
+    expect(values(bare.summary)).toEqual([null]);
+    expect(JSON.stringify(bare)).toContain("R@lines=1: undefined, since the files of the source tree are not at hand here");
+  });
+
   test("bad records are named on stderr and counted; good ones still count", async () => {
     const dataset = write("mined.json", mined(CASES));
     const answers = write("a.jsonl", `${line(1, list(DOOR))}{"id": 7}\nnot json\n${line(99, list(DOOR))}`);
