@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { LINK_GRADES } from "../dataset/schema.js";
 import { apiUrl } from "../github/repository.js";
+import { parseRule, type RulesConfig } from "../github/rules.js";
 import type { LinkRule } from "../github/schema.js";
 import { parseLinkRule } from "../github/select.js";
 import { type CommandOption, type OptionValue, UsageError } from "./contract.js";
@@ -24,6 +25,7 @@ export const MINE_OPTIONS: readonly CommandOption[] = [
     flag: "--links <rule>",
     description: `closing (default), mentions (the original's rule), or grades: ${LINK_GRADES.join(",")}`,
   },
+  { flag: "--rule <rule>", description: "Switches a rule that takes links away: bots=off (repeatable)", repeated: true },
   {
     flag: "--extensions <list>",
     description: "File extensions that make a changed file a target: .java,.kt (default: every file)",
@@ -32,7 +34,7 @@ export const MINE_OPTIONS: readonly CommandOption[] = [
   { flag: "--token <token>", description: "GitHub token (default: GITHUB_TOKEN, then .env.github here, then in the project)" },
   { flag: "--out <folder>", description: "Where mined files are written (default mined_projects)" },
   { flag: "--output-dir <folder>", description: "The same, by the original's name" },
-  { flag: "--api <api>", description: "auto (default) or rest; graphql comes with a later version" },
+  { flag: "--api <api>", description: "auto (default: graphql with a token, else rest), graphql or rest" },
   { flag: "--refresh", description: "Ask GitHub again, conditionally (ETag): what has not changed costs nothing of the limit" },
   { flag: "--offline", description: "No network: what is not in the cache fails" },
   {
@@ -64,7 +66,6 @@ export interface MineOptions extends MineSettings {
 
 /** Throws `UsageError`. */
 export function readMineOptions(options: Options, cwd: string): MineOptions {
-  checkApi(text(options, "api") ?? "auto");
   const recording = text(options, "recording");
   const extensions = list(options, "extensions");
   if (options.extensions !== undefined && extensions.length === 0)
@@ -75,6 +76,8 @@ export function readMineOptions(options: Options, cwd: string): MineOptions {
     extensions: extensions.length === 0 ? null : extensions,
     githubUrl: githubUrlOf(text(options, "github-url")),
     recording: recording === undefined ? undefined : resolve(cwd, recording),
+    api: apiOf(text(options, "api") ?? "auto"),
+    rules: rulesOf(list(options, "rule")),
     token: text(options, "token"),
     out: outOf(options, cwd),
     refresh: flag(options, "refresh"),
@@ -130,11 +133,17 @@ function outOf(options: Options, cwd: string): string | undefined {
   return given[0] === undefined ? undefined : resolve(cwd, given[0]);
 }
 
-function checkApi(api: string): void {
-  if (api === "auto" || api === "rest") return;
-  if (api === "graphql")
-    throw new UsageError(
-      "--api graphql comes with a later version; leave --api out: the REST API answers everything that mining needs",
-    );
-  throw new UsageError(`--api needs auto or rest, not ${JSON.stringify(api)}`);
+function apiOf(typed: string): MineSettings["api"] {
+  if (typed === "auto" || typed === "rest" || typed === "graphql") return typed;
+  throw new UsageError(`--api needs auto, rest or graphql, not ${JSON.stringify(typed)}`);
+}
+
+function rulesOf(typed: readonly string[]): RulesConfig {
+  let rules: RulesConfig = {};
+  for (const one of typed) {
+    const rule = parseRule(one);
+    if (!rule.ok) throw new UsageError(`--rule: ${rule.error}`);
+    rules = { ...rules, ...rule.value };
+  }
+  return rules;
 }

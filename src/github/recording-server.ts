@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Recording } from "./recording.js";
+import { recordingGraph } from "./recording-graph.js";
 import {
   type Addresses,
   commentObjects,
@@ -73,8 +74,15 @@ export function recordingServer(recording: Recording, options: RecordingServerOp
 /** A `fetch` that a recording answers. Octokit takes it as `request.fetch`. */
 export function recordingFetch(recording: Recording, options: RecordingServerOptions = {}): typeof fetch {
   const respond = recordingServer(recording, options);
+  const root = recordingGraph(recording, options);
   return async (input, init) => {
     init?.signal?.throwIfAborted();
+    if (init?.method === "POST") {
+      const { executeQuery } = await import("./recording-graphql.js");
+      const result = executeQuery(root, String(init.body));
+      const { headers, body, status } = json(200, result, { "x-ratelimit-resource": "graphql" });
+      return new Response(body, { status, headers });
+    }
     const url = typeof input === "string" ? input : input instanceof URL ? input.href : input.url;
     const headers = Object.fromEntries(new Headers(init?.headers).entries());
     const response = respond({ method: init?.method ?? "GET", url, headers });

@@ -63,7 +63,13 @@ export const buildDatasetStage = wholeStage<Config>({
       links: linkRuleText(rule),
       extensions: extensionList(config.extensions),
       roles: roleList(config.roles),
-      notes: [...meta.data.notes, ...joined.notes],
+      notes: [
+        ...meta.data.notes,
+        ...(resolved.data.rules.length === 0 || rule === "mentions"
+          ? []
+          : [`link rules other than the default: ${resolved.data.rules.join(", ")}`]),
+        ...joined.notes,
+      ],
     });
     const unknown = dataset.header.audit.find((line) => line.rule === "truth-unknown");
     if (unknown !== undefined)

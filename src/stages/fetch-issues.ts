@@ -7,9 +7,13 @@
  */
 import * as z from "zod";
 import type { Json } from "../base/json.js";
+import { ok, type Result } from "../base/result.js";
 import { part } from "../cache/key.js";
 import { type ItemRef, itemStage, type OutItem, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
+import type { ClientTrouble, Page } from "../github/client.js";
 import { count, type Fields, instant, isFields, object, text } from "../github/fields.js";
+import type { GraphTrouble } from "../github/graphql-batch.js";
+import { listedIssue, nextCursor, nodesOf } from "../github/graphql-facts.js";
 import { type ReferencePatterns, referencePatterns, referencesIn, repositoryOf, webHostOf } from "../github/references.js";
 import { apiUrl, parseRepository, type RepositoryName, repositoryAddress } from "../github/repository.js";
 import { type IssueItem, type IssuesMeta, issueItemSchema } from "../github/schema.js";
@@ -24,6 +28,7 @@ const configSchema = z.strictObject({
 type Config = z.infer<typeof configSchema>;
 
 const QUERY = { state: "closed", sort: "updated", direction: "desc", per_page: 100 } as const;
+const GRAPH_QUERY = { graphql: "issues", states: "CLOSED", order: "UPDATED_AT DESC" } as const;
 /** A million entries: no repository has them, an endless chain of links does. */
 const MOST_PAGES = 10_000;
 
@@ -35,6 +40,8 @@ interface Prepared {
   /** By host of web pages, as the issues' own addresses say. */
   readonly patterns: Map<string, ReferencePatterns>;
   readonly limit: number;
+  /** The API that lists; part of the pages' keys. */
+  readonly list: "rest" | "graphql";
   /** Issue ids that each page contributes, in the order of the chain: what an earlier page had is left out, and so is what is over the limit. */
   readonly admitted: Map<string, ReadonlySet<string>>;
   readonly seen: Set<string>;
@@ -83,6 +90,7 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
     api: base,
     patterns: new Map(),
     limit: config.limit,
+    list: source.usesGraphql(base) ? "graphql" : "rest",
     admitted: new Map(),
     seen: new Set(),
   };
@@ -102,9 +110,8 @@ function pageUnit(data: PageData): Unit {
 async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   if (prepared.problem !== null) return cantAsk(prepared.problem);
   const { query, visited, before } = unit.data as PageData;
-  const client = await prepared.source.client(prepared.api);
   const { owner, name } = prepared.name;
-  const asked = await client.ask("/repos/{owner}/{repo}/issues", { owner, repo: name, ...QUERY, ...query }, signal);
+  const asked = await page(prepared, query, signal);
   if (!asked.ok) return outcomeOf(asked.error);
   const { data, next } = asked.value;
   const where = `GET /repos/${owner}/${name}/issues, ${unit.id}`;
@@ -141,13 +148,47 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
   return { type: "done", items, note: note as unknown as Json };
 }
 
+/**
+ * A page of the list. One chain of pages is asked of one API: their positions have nothing in common, and REST lists pull requests among
+ * the issues.
+ */
+async function page(
+  prepared: Prepared,
+  query: PageData["query"],
+  signal: AbortSignal,
+): Promise<Result<Page, ClientTrouble | GraphTrouble>> {
+  const { source, api, name } = prepared;
+  const begun = Object.keys(query).length > 0;
+  if (prepared.list === "graphql" && source.usesGraphql(api) && (!begun || query.graphql !== undefined)) {
+    const asked = await (await source.graph(api)).list(name.slug, query.graphql ?? null, signal);
+    if (asked.ok) {
+      const found = asked.value ?? {};
+      const after = nextCursor(found, "issues");
+      return ok({
+        data: nodesOf(found, "issues").map((node) => listedIssue(node, api)),
+        next: after === null ? null : { graphql: after },
+      });
+    }
+    if (asked.error.type !== "unsupported" || !source.withoutGraphql(api, asked.error.message)) return asked;
+  }
+  const client = await source.client(api);
+  return client.ask("/repos/{owner}/{repo}/issues", { owner: name.owner, repo: name.name, ...QUERY, ...query }, signal);
+}
+
 function listed({ repository, number, title, url, created_at, merged_at }: PullFacts): Note["pulls"][number] {
   return { repository, number, title, url, created_at, merged_at: merged_at ?? null };
 }
 
 /** A page's number, growing along a chain; links with cursors have none, and their circles show by the cursor. */
 function pageNumber(query: Readonly<Record<string, string>> | null): number {
-  if (query === null || query.after !== undefined || query.before !== undefined || query.cursor !== undefined) return Number.NaN;
+  if (
+    query === null ||
+    query.graphql !== undefined ||
+    query.after !== undefined ||
+    query.before !== undefined ||
+    query.cursor !== undefined
+  )
+    return Number.NaN;
   return query.page === undefined ? 1 : Number(query.page);
 }
 
@@ -271,10 +312,10 @@ export const fetchIssues = itemStage<Config, Prepared>({
   // A queue of its own: pages behind hundreds of timelines would come last, and what they say would be asked for again.
   resource: (config) => sourceResource(config, "github-list"),
   prepare: (config, _inputs, tools) => prepare(config, tools),
-  parts: ({ source, api, name }) => [
+  parts: ({ source, api, name, list }) => [
     part("source", source.digest === null ? { api } : { api, recording: source.digest }),
     part("repository", name.slug.toLowerCase()),
-    part("query", QUERY),
+    part("query", list === "rest" ? QUERY : GRAPH_QUERY),
   ],
   start: () => [pageUnit({ query: {}, visited: [], before: [] })],
   follow,

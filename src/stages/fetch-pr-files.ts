@@ -9,6 +9,8 @@ import { part } from "../cache/key.js";
 import { FILE_STATUSES } from "../dataset/schema.js";
 import { itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import { count, isFields, text } from "../github/fields.js";
+import { hasFormerPath } from "../github/graphql-facts.js";
+import { GraphTroubleError, graphFiles } from "../github/graphql-lookups.js";
 import { type FilesItem, type LinkCandidate, linksItemSchema, type PullFile } from "../github/schema.js";
 import {
   cantAsk,
@@ -59,14 +61,42 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
   if (source.problem !== null) return cantAsk(source.problem);
   const { link, api, recorded } = unit.data as PullData;
   if (recorded && source.recording === null) return cantAsk(RECORDED_ELSEWHERE);
-  const client = await source.client(prepared.githubUrl ?? api);
+  const server = prepared.githubUrl ?? api;
+  if (source.usesGraphql(server)) {
+    const answered = await byGraphql(source, server, link, tools, signal);
+    if (answered !== null) return answered;
+  }
+  const client = await source.client(server);
   const [owner = "", repo = ""] = link.repository.split("/");
   const route = "/repos/{owner}/{repo}/pulls/{pull_number}/files";
   const asked = await client.askAll(route, { owner, repo, pull_number: link.number, per_page: 100 }, MOST_PAGES, signal);
   if (!asked.ok && asked.error.type !== "absent" && asked.error.type !== "moved") return outcomeOf(asked.error);
   if (!asked.ok) tools.warn(`${link.pull} is linked, but its files are gone: ${asked.error.message}`);
 
-  const elements = asked.ok ? asked.value.elements : [];
+  return filesOf(link, asked.ok ? asked.value.elements : [], !asked.ok || asked.value.cut);
+}
+
+/** null where REST is to be asked: the server has no GraphQL that serves, or a file was renamed, whose former path only REST names. */
+async function byGraphql(
+  source: GitHubSource,
+  api: string,
+  link: LinkCandidate,
+  tools: StageTools,
+  signal: AbortSignal,
+): Promise<UnitOutcome | null> {
+  try {
+    const found = await graphFiles(await source.graph(api), link.repository, link.number, signal);
+    if (found === null) tools.warn(`${link.pull} is linked, but its files are gone`);
+    else if (found.files.some(hasFormerPath)) return null;
+    return filesOf(link, found?.files ?? [], found?.cut ?? true);
+  } catch (error) {
+    if (!(error instanceof GraphTroubleError)) throw error;
+    const { trouble } = error;
+    return trouble.type === "unsupported" && source.withoutGraphql(api, trouble.message) ? null : outcomeOf(trouble);
+  }
+}
+
+function filesOf(link: LinkCandidate, elements: readonly unknown[], cut: boolean): UnitOutcome {
   const byPath = new Map<string, PullFile>();
   for (const element of elements) {
     const file = fileOf(element);
@@ -79,7 +109,7 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
     repository: link.repository,
     number: link.number,
     files,
-    truncated: !asked.ok || asked.value.cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length,
+    truncated: cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length,
     changed_files: link.changed_files,
     base_commit: link.base_sha,
     merge_commit: link.merge_commit_sha,
