@@ -20,6 +20,8 @@ export interface MineSettings {
   readonly githubUrl: string | undefined;
   /** Absolute path of a recording that answers instead of the network. */
   readonly recording: string | undefined;
+  /** Absolute path of an older mined file that is to be completed. */
+  readonly dataset: string | undefined;
   readonly api: "auto" | "rest" | "graphql";
   /** Rules that the person switched. */
   readonly rules: RulesConfig;
@@ -36,10 +38,11 @@ export function mineGraph(
   folder: string,
   secrets: ReadonlyMap<string, string>,
 ): Result<PipelineGraph, string> {
-  const { limit, links, extensions, githubUrl, recording, api, rules } = settings;
+  const { limit, links, extensions, githubUrl, recording, api, rules, dataset: old } = settings;
   const source = {
     ...(githubUrl === undefined ? {} : { github_url: githubUrl }),
     ...(recording === undefined ? {} : { recording }),
+    ...(old === undefined ? {} : { dataset: old }),
     ...(api === "auto" ? {} : { api }),
   };
   const switched = Object.keys(rules).length === 0 ? {} : { rules };

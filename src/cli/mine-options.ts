@@ -41,6 +41,7 @@ export const MINE_OPTIONS: readonly CommandOption[] = [
     flag: "--max-wait <duration>",
     description: "Longest wait for a limit (default 15m); beyond it mining stops and can be resumed",
   },
+  { flag: "--dataset <file>", description: "An older mined file to complete: its issues alone, and only what it lacks" },
   { flag: "--recording <file>", description: "Recorded GitHub answers instead of the network" },
   { flag: "--progress-every <n>", description: `A progress line every n issues (default ${DEFAULT_PROGRESS}; 0 = none)` },
   { flag: "--cache <folder>", description: "The cache (default cache)" },
@@ -67,6 +68,7 @@ export interface MineOptions extends MineSettings {
 /** Throws `UsageError`. */
 export function readMineOptions(options: Options, cwd: string): MineOptions {
   const recording = text(options, "recording");
+  const dataset = text(options, "dataset");
   const extensions = list(options, "extensions");
   if (options.extensions !== undefined && extensions.length === 0)
     throw new UsageError("--extensions needs a list such as .java,.kt (left out = every file)");
@@ -76,6 +78,7 @@ export function readMineOptions(options: Options, cwd: string): MineOptions {
     extensions: extensions.length === 0 ? null : extensions,
     githubUrl: githubUrlOf(text(options, "github-url")),
     recording: recording === undefined ? undefined : resolve(cwd, recording),
+    dataset: dataset === undefined ? undefined : resolve(cwd, dataset),
     api: apiOf(text(options, "api") ?? "auto"),
     rules: rulesOf(list(options, "rule")),
     token: text(options, "token"),

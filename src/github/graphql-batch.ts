@@ -248,7 +248,10 @@ export class GraphBatches {
 
   #again(one: Waiting, trouble: ClientTrouble): void {
     one.attempts += 1;
-    if (one.attempts >= ATTEMPTS) return one.settle(err(trouble));
+    if (one.attempts >= ATTEMPTS) {
+      one.settle(err(trouble));
+      return;
+    }
     // Alone, so that it holds up nobody, and lighter, since a server that fails on it may take too long over it.
     one.together = 1;
     one.page = Math.max(SMALLEST_INNER_PAGE, Math.floor(one.page / 2));

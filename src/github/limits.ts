@@ -31,20 +31,18 @@ export interface LimitOptions {
   /** Attempts in all for what fails on the way (5xx, resets, time-outs, damaged bodies). */
   readonly attempts: number;
   /** Attempts where the server itself failed (5xx) or took too long: a GraphQL query is better asked in smaller parts than again. */
-  readonly serverAttempts: number;
+  readonly serverAttempts?: number;
   /** Requests under way at once, over all clients of one `LimitState`. */
   readonly concurrency: number;
   /** False for recordings, whose limit means nothing. */
   readonly showLimit: boolean;
 }
 
-/** GitHub asks for few requests at once; four keep one waiting connection busy without provoking the secondary limit. */
 export const DEFAULT_LIMITS = {
   timeout: 30_000,
   maxBytes: 64 * 1024 * 1024,
   attempts: 6,
-  serverAttempts: 6,
-  concurrency: 4,
+  concurrency: Number.POSITIVE_INFINITY,
   showLimit: true,
 } as const;
 
@@ -254,7 +252,7 @@ async function backOff(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { why, wait: asked, status } = failure;
-  if (failures >= (status === undefined ? options.attempts : options.serverAttempts)) {
+  if (failures >= (status === undefined ? options.attempts : (options.serverAttempts ?? options.attempts))) {
     throw new RequestTrouble({
       type: "failed",
       again: true,

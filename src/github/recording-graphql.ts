@@ -63,7 +63,7 @@ function* fieldsOf(from: GraphObject, set: SelectionSetNode, execution: Executio
 const UNIONS = new Set(["ReferencedSubject"]);
 
 function resolve(from: GraphObject, field: FieldNode, path: readonly (string | number)[], execution: Execution): unknown {
-  const given = Object.fromEntries((field.arguments ?? []).map(({ name, value }) => [name.value, valueOf(value, execution)]));
+  const given = Object.fromEntries((field.arguments ?? []).map(({ name, value }) => [name.value, argumentOf(value, execution)]));
   const member = from[field.name.value];
   try {
     return complete(typeof member === "function" ? member(given) : member, field.selectionSet, path, execution);
@@ -85,16 +85,16 @@ function complete(
   return select(value, set, path, execution);
 }
 
-function valueOf(node: ValueNode, execution: Execution): unknown {
+function argumentOf(node: ValueNode, execution: Execution): unknown {
   switch (node.kind) {
     case Kind.VARIABLE:
       return execution.variables[node.name.value];
     case Kind.INT:
       return Number(node.value);
     case Kind.LIST:
-      return node.values.map((value) => valueOf(value, execution));
+      return node.values.map((value) => argumentOf(value, execution));
     case Kind.OBJECT:
-      return Object.fromEntries(node.fields.map(({ name, value }) => [name.value, valueOf(value, execution)]));
+      return Object.fromEntries(node.fields.map(({ name, value }) => [name.value, argumentOf(value, execution)]));
     case Kind.NULL:
       return null;
     default:

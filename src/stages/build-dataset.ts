@@ -23,6 +23,7 @@ import {
 } from "../github/schema.js";
 import { linkRuleText, scopeCovers, selectLinks } from "../github/select.js";
 import { datasetOutput, extensionList, extensionsSchema, roleList, rolesSchema } from "./dataset-options.js";
+import { OTHER_RULES } from "./old-dataset.js";
 
 export const buildDatasetConfigSchema = z.strictObject({
   extensions: extensionsSchema,
@@ -65,9 +66,7 @@ export const buildDatasetStage = wholeStage<Config>({
       roles: roleList(config.roles),
       notes: [
         ...meta.data.notes,
-        ...(resolved.data.rules.length === 0 || rule === "mentions"
-          ? []
-          : [`link rules other than the default: ${resolved.data.rules.join(", ")}`]),
+        ...(resolved.data.rules.length === 0 || rule === "mentions" ? [] : [`${OTHER_RULES}${resolved.data.rules.join(", ")}`]),
         ...joined.notes,
       ],
     });

@@ -6,9 +6,10 @@
  * issues, are no items; what the list says of them is kept in the page's note, because later stages would otherwise ask for it again.
  */
 import * as z from "zod";
-import type { Json } from "../base/json.js";
+import { digestJson, type Json } from "../base/json.js";
 import { ok, type Result } from "../base/result.js";
 import { part } from "../cache/key.js";
+import type { Case } from "../dataset/schema.js";
 import { type ItemRef, itemStage, type OutItem, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import type { ClientTrouble, Page } from "../github/client.js";
 import { count, type Fields, instant, isFields, object, text } from "../github/fields.js";
@@ -18,11 +19,21 @@ import { type ReferencePatterns, referencePatterns, referencesIn, repositoryOf, 
 import { apiUrl, parseRepository, type RepositoryName, repositoryAddress } from "../github/repository.js";
 import { type IssueItem, type IssuesMeta, issueItemSchema } from "../github/schema.js";
 import { type PullFacts, pullOfIssue } from "../github/timeline.js";
-import { cantAsk, GitHubSource, identifySource, outcomeOf, sourceConfig, sourceResource } from "./github-source.js";
+import {
+  cantAsk,
+  datasetConfig,
+  GitHubSource,
+  identifySource,
+  outcomeOf,
+  sourceConfig,
+  sourceResource,
+} from "./github-source.js";
+import { issueFromOld, knowsIssue, type OldDataset, readOldDataset } from "./old-dataset.js";
 
 const configSchema = z.strictObject({
   repo: z.string().min(1).describe("owner/name, or the repository's address"),
   limit: z.number().int().nonnegative().default(200).describe("Closed issues to list, most recently updated first; 0 = all"),
+  ...datasetConfig,
   ...sourceConfig,
 });
 type Config = z.infer<typeof configSchema>;
@@ -40,6 +51,8 @@ interface Prepared {
   /** By host of web pages, as the issues' own addresses say. */
   readonly patterns: Map<string, ReferencePatterns>;
   readonly limit: number;
+  /** An older mined file whose issues take the place of the list. */
+  readonly old: OldDataset | null;
   /** The API that lists; part of the pages' keys. */
   readonly list: "rest" | "graphql";
   /** Issue ids that each page contributes, in the order of the chain: what an earlier page had is left out, and so is what is over the limit. */
@@ -78,6 +91,7 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
   const fallback: RepositoryName = { owner: "", name: "", slug: "", enterpriseHost: null };
   const api = name.ok ? apiUrl(name.value, config.github_url) : name;
   const base = api.ok ? api.value : "https://api.github.com";
+  const old = config.dataset === undefined ? null : await readOldDataset(config.dataset, tools);
   if (source.recording === null && source.token === null && !tools.offline) {
     tools.warn(
       "no GitHub token (GITHUB_TOKEN, or GITHUB_TOKEN=... in .env.github): GitHub then allows 60 requests an hour, enough for about 20 issues; with a token 5,000",
@@ -85,11 +99,16 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
   }
   return {
     source,
-    problem: !name.ok ? `repo: ${name.error}` : !api.ok ? api.error : (source.problem ?? wrongRecording(source, name.value)),
+    problem: !name.ok
+      ? `repo: ${name.error}`
+      : !api.ok
+        ? api.error
+        : (source.problem ?? wrongRecording(source, name.value) ?? wrongDataset(old, name.value)),
     name: name.ok ? name.value : fallback,
     api: base,
     patterns: new Map(),
-    limit: config.limit,
+    limit: config.dataset === undefined ? config.limit : 0,
+    old,
     list: source.usesGraphql(base) ? "graphql" : "rest",
     admitted: new Map(),
     seen: new Set(),
@@ -102,6 +121,11 @@ function wrongRecording(source: GitHubSource, name: RepositoryName): string | nu
   return `the recording holds ${recorded}, and repo: names ${name.slug}: give repo: ${recorded}, or another recording`;
 }
 
+function wrongDataset(old: OldDataset | null, name: RepositoryName): string | null {
+  if (old === null || old.header.project_name === name.slug.toLowerCase()) return null;
+  return `the older mined file is of ${old.header.project_name}, and repo: names ${name.slug}`;
+}
+
 function pageUnit(data: PageData): Unit {
   const position = Object.entries(data.query).map(([name, value]) => `${name} ${value}`);
   return { id: position.length === 0 ? "page 1" : position.join(" "), parts: [part("page", data.query)], data };
@@ -109,6 +133,7 @@ function pageUnit(data: PageData): Unit {
 
 async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   if (prepared.problem !== null) return cantAsk(prepared.problem);
+  if (prepared.old !== null) return fromOld(prepared, prepared.old, unit, signal);
   const { query, visited, before } = unit.data as PageData;
   const { owner, name } = prepared.name;
   const asked = await page(prepared, query, signal);
@@ -146,6 +171,82 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
   await prepared.source.keep(prepared.api, pulls);
   const note: Note = { next, ids: items.map(({ id }) => id), numbers, pulls };
   return { type: "done", items, note: note as unknown as Json };
+}
+
+/** Issues of an older file that make one unit. */
+const SHARE = 50;
+
+interface ShareData {
+  readonly at: number;
+}
+
+function shareUnit(old: OldDataset, at: number): Unit {
+  const cases = old.cases.slice(at, at + SHARE);
+  const known = cases.filter((one) => knowsIssue(old, one));
+  return {
+    id: `issues ${at + 1} to ${at + cases.length} of the older file`,
+    parts: [
+      part(
+        "issues",
+        cases.map(({ id }) => id),
+      ),
+      part("known", known.length === 0 ? null : digestJson(known)),
+    ],
+    data: { at } satisfies ShareData,
+  };
+}
+
+/** A share of an older file's issues: what it does not tell of them is asked for, each alone (REST) or all at once. */
+async function fromOld(prepared: Prepared, old: OldDataset, unit: Unit, signal: AbortSignal): Promise<UnitOutcome> {
+  const { at } = unit.data as ShareData;
+  const cases = old.cases.slice(at, at + SHARE);
+  const asked = await Promise.all(
+    cases.map(async (one) => ({
+      one,
+      entry: knowsIssue(old, one) ? ok(null) : await oneIssue(prepared, one.number ?? 0, signal),
+    })),
+  );
+  const items: OutItem[] = [];
+  for (const { one, entry } of asked) {
+    if (!entry.ok) return outcomeOf(entry.error);
+    const found = entry.value === null ? null : issueItem(entry.value, prepared);
+    // One that is gone stays, as far as the file tells of it: whoever looks for its links says so.
+    const value = found ?? issueFromOld(one, whereOf(prepared, one));
+    items.push({ id: value.id, value });
+  }
+  const behind = at + SHARE;
+  const note: Note = {
+    next: behind < old.cases.length ? { share: String(behind) } : null,
+    ids: items.map(({ id }) => id),
+    numbers: [],
+    pulls: [],
+  };
+  return { type: "done", items, note: note as unknown as Json };
+}
+
+function whereOf(prepared: Prepared, { title, body, url }: Case) {
+  const { slug: repository } = prepared.name;
+  const references = referencesIn({ title, body, html_url: url }, repository, patternsFor(prepared, url));
+  return { repository, references, api_url: prepared.api, recorded: prepared.source.recording !== null };
+}
+
+/** null where it is gone. */
+async function oneIssue(
+  prepared: Prepared,
+  number: number,
+  signal: AbortSignal,
+): Promise<Result<Fields | null, ClientTrouble | GraphTrouble>> {
+  const { source, api, name } = prepared;
+  if (source.usesGraphql(api)) {
+    const loaded = await (await source.graph(api)).load({ kind: "listed-issue", repository: name.slug, number }, signal);
+    if (loaded.ok) return ok(loaded.value === null ? null : listedIssue(loaded.value, api));
+    if (loaded.error.type !== "unsupported" || !source.withoutGraphql(api, loaded.error.message)) return loaded;
+  }
+  const client = await source.client(api);
+  const route = "/repos/{owner}/{repo}/issues/{issue_number}";
+  const asked = await client.ask(route, { owner: name.owner, repo: name.name, issue_number: number }, signal);
+  if (asked.ok) return ok(isFields(asked.value.data) ? asked.value.data : null);
+  return asked.error.type === "absent" || asked.error.type === "moved" ? ok(null) : asked;
 }
 
 /**
@@ -261,6 +362,7 @@ function follow(prepared: Prepared, unit: Unit, note: Json | undefined): Unit | 
     prepared.source.learnIssue(prepared.api, id.slice(0, hash), Number(id.slice(hash + 1)));
   }
   if (next === null || (prepared.limit > 0 && prepared.seen.size >= prepared.limit)) return null;
+  if (prepared.old !== null) return shareUnit(prepared.old, Number(next.share));
   const { query, visited } = unit.data as PageData;
   return pageUnit({ query: next, visited: [...visited, JSON.stringify(query)], before: numbers });
 }
@@ -281,6 +383,9 @@ async function finish(prepared: Prepared, items: readonly ItemRef[], tools: Stag
     recorded_at: recording?.recorded_at ?? null,
     made_up_numbers: madeUp,
     notes: [
+      ...(prepared.old === null
+        ? []
+        : [`completed from an older mined file: its ${prepared.old.cases.length} issues were looked at and no others`]),
       ...(recording?.notes ?? []),
       ...(madeUp.length > 0
         ? [`${madeUp.length} of ${items.length} issues have no real number: theirs were made up, from 100001 on`]
@@ -312,12 +417,15 @@ export const fetchIssues = itemStage<Config, Prepared>({
   // A queue of its own: pages behind hundreds of timelines would come last, and what they say would be asked for again.
   resource: (config) => sourceResource(config, "github-list"),
   prepare: (config, _inputs, tools) => prepare(config, tools),
-  parts: ({ source, api, name, list }) => [
+  parts: ({ source, api, name, list, old }) => [
     part("source", source.digest === null ? { api } : { api, recording: source.digest }),
     part("repository", name.slug.toLowerCase()),
-    part("query", list === "rest" ? QUERY : GRAPH_QUERY),
+    part("query", old !== null ? "issues of an older file" : list === "rest" ? QUERY : GRAPH_QUERY),
   ],
-  start: () => [pageUnit({ query: {}, visited: [], before: [] })],
+  start: ({ old }) => {
+    if (old === null) return [pageUnit({ query: {}, visited: [], before: [] })];
+    return old.cases.length === 0 ? [] : [shareUnit(old, 0)];
+  },
   follow,
   emit: (prepared, unit, items) => {
     const admitted = admit(

@@ -5,6 +5,7 @@
  * costs no request.
  */
 import * as z from "zod";
+import { digestJson } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { FILE_STATUSES } from "../dataset/schema.js";
 import { itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
@@ -14,6 +15,7 @@ import { GraphTroubleError, graphFiles } from "../github/graphql-lookups.js";
 import { type FilesItem, type LinkCandidate, linksItemSchema, type PullFile } from "../github/schema.js";
 import {
   cantAsk,
+  datasetConfig,
   GitHubSource,
   identifySource,
   outcomeOf,
@@ -21,45 +23,52 @@ import {
   sourceConfig,
   sourceResource,
 } from "./github-source.js";
+import { knownFiles, type OldDataset, readOldDataset } from "./old-dataset.js";
 
-const configSchema = z.strictObject({ ...sourceConfig });
+const configSchema = z.strictObject({ ...datasetConfig, ...sourceConfig });
 type Config = z.infer<typeof configSchema>;
 
 interface Prepared {
   readonly source: GitHubSource;
   readonly githubUrl: string | undefined;
+  readonly old: OldDataset | null;
 }
 
 interface PullData {
   readonly link: LinkCandidate;
   readonly api: string;
   readonly recorded: boolean;
+  /** What an older mined file holds. */
+  readonly known: readonly PullFile[] | undefined;
 }
 
 /** GitHub lists 3,000 files of a pull request, a hundred a page. */
 const MOST_FILES = 3000;
 const MOST_PAGES = MOST_FILES / 100;
 
-function units(githubUrl: string | undefined, value: unknown): Unit[] {
+function units({ githubUrl, old }: Prepared, value: unknown): Unit[] {
   const item = linksItemSchema.safeParse(value);
   if (!item.success) return [];
   return item.data.links
     .filter((link) => link.wanted && link.merged_at !== null)
-    .map((link) => ({
+    .map((link) => ({ link, known: old === null ? undefined : knownFiles(old, link.pull) }))
+    .map(({ link, known }) => ({
       id: link.pull,
       parts: [
         part("pull", link.pull),
         part("server", item.data.recorded ? "recording" : (githubUrl ?? item.data.api_url)),
         part("commits", { base: link.base_sha, merge: link.merge_commit_sha, changed_files: link.changed_files }),
+        ...(known === undefined ? [] : [part("known", digestJson(known))]),
       ],
-      data: { link, api: item.data.api_url, recorded: item.data.recorded } satisfies PullData,
+      data: { link, api: item.data.api_url, recorded: item.data.recorded, known } satisfies PullData,
     }));
 }
 
 async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   const { source } = prepared;
   if (source.problem !== null) return cantAsk(source.problem);
-  const { link, api, recorded } = unit.data as PullData;
+  const { link, api, recorded, known } = unit.data as PullData;
+  if (known !== undefined) return done(link, known, false);
   if (recorded && source.recording === null) return cantAsk(RECORDED_ELSEWHERE);
   const server = prepared.githubUrl ?? api;
   if (source.usesGraphql(server)) {
@@ -102,14 +111,18 @@ function filesOf(link: LinkCandidate, elements: readonly unknown[], cut: boolean
     const file = fileOf(element);
     if (file !== null && !byPath.has(file.path)) byPath.set(file.path, file);
   }
-  const files = [...byPath.values()];
+  const truncated = cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length;
+  return done(link, [...byPath.values()], truncated);
+}
+
+function done(link: LinkCandidate, files: readonly PullFile[], truncated: boolean): UnitOutcome {
   const item: FilesItem = {
     id: link.pull,
     pull: link.pull,
     repository: link.repository,
     number: link.number,
-    files,
-    truncated: cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length,
+    files: [...files],
+    truncated,
     changed_files: link.changed_files,
     base_commit: link.base_sha,
     merge_commit: link.merge_commit_sha,
@@ -149,10 +162,11 @@ export const fetchPrFiles = itemStage<Config, Prepared>({
   resource: (config) => sourceResource(config, "github"),
   prepare: async (config, _inputs, tools) => {
     const source = await GitHubSource.open(config, tools);
-    return { source, githubUrl: source.api ?? undefined };
+    const old = config.dataset === undefined ? null : await readOldDataset(config.dataset, tools);
+    return { source, githubUrl: source.api ?? undefined, old };
   },
   parts: ({ source }) => [part("source", source.digest === null ? "live" : { recording: source.digest })],
   // With the server that is asked, whichever stage named it.
-  units: ({ githubUrl }, _item, value) => units(githubUrl, value),
+  units: (prepared, _item, value) => units(prepared, value),
   execute,
 });

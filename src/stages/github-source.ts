@@ -42,10 +42,19 @@ export interface SourceConfig {
   readonly api?: "auto" | "rest" | "graphql" | undefined;
 }
 
-/** Units that ask by REST; the client bounds the requests. */
+/** GitHub asks for few requests at once; four keep one waiting connection busy without provoking the secondary limit. */
 const CONCURRENCY = 4;
-/** Units that may ask by GraphQL, where those at work together share requests. */
+/** Units at work where they may share requests; those of one server are bound by the client. */
 const TOGETHER = 100;
+export const datasetConfig = {
+  dataset: z
+    .string()
+    .optional()
+    .describe(
+      "An older mined file, relative to the pipeline file: its issues alone are looked at, and only what it lacks is asked for",
+    ),
+};
+
 /** Attempts at a GraphQL query that the server fails on, before it is asked in smaller parts. */
 const GRAPH_ATTEMPTS = 2;
 const USER_AGENT = "bench (benchwright)";
@@ -83,14 +92,19 @@ async function readRecording(path: string, tools: Pick<StageTools, "baseFolder">
   return { digest, recording: parsed.value, problem: null };
 }
 
-/** The recording's content is part of the key, its path is not. */
-export async function identifySource(config: SourceConfig, tools: StageTools): Promise<readonly KeyPart[]> {
-  if (config.recording === undefined) return [];
-  try {
-    return [part("recording", digestBytes(await readFile(resolve(tools.baseFolder, config.recording))))];
-  } catch {
-    return [part("recording", "unreadable")];
+/** The content of files that are read is part of the key, their paths are not. */
+export async function identifySource(
+  config: SourceConfig & { readonly dataset?: string | undefined },
+  tools: StageTools,
+): Promise<readonly KeyPart[]> {
+  const parts: KeyPart[] = [];
+  for (const name of ["recording", "dataset"] as const) {
+    const path = config[name];
+    if (path === undefined) continue;
+    const bytes = await readFile(resolve(tools.baseFolder, path)).catch(() => null);
+    parts.push(part(name, bytes === null ? "unreadable" : digestBytes(bytes)));
   }
+  return parts;
 }
 
 const keptPullSchema = z.object({
@@ -246,7 +260,11 @@ export class GitHubSource {
       store: recording === null ? this.#store("github-etags") : null,
       refresh: tools.refresh,
       offline: tools.offline && recording === null,
-      limits: { showLimit: recording === null, ...(serverAttempts === undefined ? {} : { serverAttempts }) },
+      limits: {
+        showLimit: recording === null,
+        concurrency: CONCURRENCY,
+        ...(serverAttempts === undefined ? {} : { serverAttempts }),
+      },
     });
   }
 

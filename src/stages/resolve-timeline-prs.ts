@@ -5,9 +5,10 @@
  * exactly the changed timelines stale.
  */
 import * as z from "zod";
-import type { Json } from "../base/json.js";
+import { digestJson, type Json } from "../base/json.js";
 import type { Result } from "../base/result.js";
 import { part } from "../cache/key.js";
+import type { Link } from "../dataset/schema.js";
 import { type ItemRef, itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import type { ClientTrouble, GitHubClient, Page, Pages } from "../github/client.js";
 import { isFields, text } from "../github/fields.js";
@@ -20,6 +21,7 @@ import { type LinkScope, scopeOf } from "../github/select.js";
 import { commitFacts, type PullDetails, pullDetails, readTimeline } from "../github/timeline.js";
 import {
   cantAsk,
+  datasetConfig,
   GitHubSource,
   identifySource,
   outcomeOf,
@@ -27,6 +29,7 @@ import {
   sourceConfig,
   sourceResource,
 } from "./github-source.js";
+import { knownLinks, linksFromOld, type OldDataset, readOldDataset } from "./old-dataset.js";
 
 const configSchema = z.strictObject({
   links: linkRuleSchema
@@ -37,6 +40,7 @@ const configSchema = z.strictObject({
   rules: rulesSchema
     .optional()
     .describe("Rules that take closing links away, each on or off: { bots: off, default_branch_only: on }"),
+  ...datasetConfig,
   ...sourceConfig,
 });
 type Config = z.infer<typeof configSchema>;
@@ -47,8 +51,15 @@ interface Prepared {
   readonly scope: LinkScope;
   readonly rules: LinkRules;
   readonly githubUrl: string | undefined;
+  readonly old: OldDataset | null;
   /** Curated links by issue number. */
   readonly curated: ReadonlyMap<number, readonly { readonly pull: string; readonly why: string }[]>;
+}
+
+interface IssueData {
+  readonly value: unknown;
+  /** What an older mined file holds. */
+  readonly known: readonly Link[] | undefined;
 }
 
 /** 30,000 events: more than any issue has, less than an endless list. */
@@ -70,6 +81,7 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
     scope: scopeOf(config.links),
     rules: rulesOf(config.rules),
     githubUrl: source.api ?? undefined,
+    old: config.dataset === undefined ? null : await readOldDataset(config.dataset, tools),
     curated,
   };
 }
@@ -77,9 +89,14 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
 async function execute(prepared: Prepared, unit: Unit, _tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   const { source, scope, curated } = prepared;
   if (source.problem !== null) return cantAsk(source.problem);
-  const issue = issueItemSchema.safeParse(unit.data);
+  const { value, known } = unit.data as IssueData;
+  const issue = issueItemSchema.safeParse(value);
   if (!issue.success) return cantAsk(`${unit.id}: the item of fetch-issues is not an issue`);
   if (issue.data.recorded && source.recording === null) return cantAsk(RECORDED_ELSEWHERE);
+  if (known !== undefined) {
+    const links = linksFromOld(issue.data, known, scope);
+    return { type: "done", items: [{ id: links.id, value: links }] };
+  }
   const api = prepared.githubUrl ?? issue.data.api_url;
   const webHost = webHostOf(issue.data.url, issue.data.api_url);
   const options = {
@@ -220,9 +237,12 @@ export const resolveTimelinePrs = itemStage<Config, Prepared>({
     part("rules", scope === "mentions" ? [] : changedRules(rules)),
   ],
   // The server that is asked, whichever stage named it: here, or only where the issues were listed.
-  units: ({ githubUrl }, item: ItemRef, value) => [
-    { id: item.id, parts: [part("issue", item.digest), part("api", githubUrl ?? apiOf(value))], data: value },
-  ],
+  units: ({ githubUrl, old, links, rules }, item: ItemRef, value) => {
+    const known = old === null ? undefined : knownLinks(old, item.id, links, rules);
+    const parts = [part("issue", item.digest), part("api", githubUrl ?? apiOf(value))];
+    if (known !== undefined) parts.push(part("known", digestJson(known)));
+    return [{ id: item.id, parts, data: { value, known } satisfies IssueData }];
+  },
   execute,
   finish: async ({ links, scope, rules }) =>
     ({ links, scope, rules: changedRules(rules) }) satisfies LinksMeta as unknown as Json,
