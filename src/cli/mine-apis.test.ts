@@ -19,7 +19,7 @@ afterEach(async () => {
   const closed = servers.splice(0);
   await Promise.all(closed.map((server) => server.close()));
   for (const rig of rigs.splice(0)) rig.remove();
-  expect(closed.flatMap(({ mistakes }) => mistakes)).toEqual([]);
+  expect([...new Set(closed.flatMap(({ mistakes }) => mistakes))].slice(0, 10)).toEqual([]);
 });
 
 function newRig(): MineRig {
@@ -145,7 +145,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("what one API fetched serves the other but for the list, and a pipeline", async () => {
+  test("what one API fetched serves the other, and a pipeline", async () => {
     const server = await serve(syntheticRecording(7, 30));
     const rig = newRig();
     const asked = async (api: string) => {
@@ -154,7 +154,7 @@ describe("requests", () => {
       return [exit, server.requests.slice(from).map(({ method, path }) => `${method} ${path.split("?")[0]}`)];
     };
     await asked("graphql");
-    expect(await asked("rest")).toEqual([0, ["GET /repos/O/R/issues"]]);
+    expect(await asked("rest")).toEqual([0, []]);
     expect(await asked("graphql")).toEqual([0, []]);
     writeFileSync(
       join(rig.folder, "pipelines/p.yaml"),
@@ -182,7 +182,9 @@ stages:
     expect(old.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
     const asked = await newRig().mine(["O/R"], { "github-url": old.url, api: "graphql" });
     expect([asked.exit, asked.stderr]).toEqual([1, expect.stringMatching(/leave `api: graphql` out/)]);
-    const noToken = await rig.mine(["O/R"], { "github-url": without.url, api: "graphql" });
+    const another = new MineRig();
+    rigs.push(another);
+    const noToken = await another.mine(["O/R"], { "github-url": without.url, api: "graphql" });
     expect([noToken.exit, noToken.stderr]).toEqual([1, expect.stringMatching(/answers nobody without a token/)]);
   });
 
@@ -214,7 +216,7 @@ describe("links that only GitHub states", () => {
     expect(shown(graphql.file)).toEqual([
       [1, 11, "platform"],
       [2, 12, "platform"],
-      [3, 13, "platform"],
+      [3, 13, "manual"],
     ]);
     expect(graphql.file.issues[1]?.linked_merged_pull_requests[0]?.link.evidence).toContain(
       "the event that closed the issue names the pull request",
@@ -305,7 +307,8 @@ describe("faults of GraphQL", () => {
           : null,
     );
     expect(text).toBe(whole.text);
-    expect(posts).toHaveLength(whole.requests.filter(({ method }) => method === "POST").length + 2);
+    const limited = posts.slice(1, 3).map(({ body }) => body);
+    for (const body of limited) expect(posts.filter((post) => post.body === body).length).toBeGreaterThanOrEqual(2);
     expect(rig.slept).toBeGreaterThanOrEqual(6000);
   });
 

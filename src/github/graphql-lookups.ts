@@ -81,7 +81,9 @@ export function graphLookups(graph: GraphBatches, options: GraphLookupOptions): 
     pullsOfCommit: async (sha) => {
       const node = await load({ kind: "commit", repository, sha });
       if (node === null) return null;
-      return nodesOf(node, "associatedPullRequests").flatMap((pull) => pullOfNode(pull) ?? []);
+      const pulls = nodesOf(node, "associatedPullRequests").flatMap((pull) => pullOfNode(pull) ?? []);
+      // REST's list does not tell it: the same facts make the same keys.
+      return pulls.map((pull) => ({ ...pull, changed_files: null }));
     },
   };
 }

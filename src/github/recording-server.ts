@@ -13,6 +13,7 @@ import {
   commitObject,
   fileObjects,
   issueObject,
+  listedPullObject,
   numberOf,
   pullObject,
   RecordedThreads,
@@ -141,7 +142,7 @@ function commits(
   const pulls = known.flatMap((thread) => (thread.kind === "pull" ? [thread] : []));
   const holding = pulls.filter(({ pull }) => pull.merge_commit_sha === sha || pull.commits?.some((commit) => commit.sha === sha));
   if (holding.length === 0) return null;
-  if (detail === "pulls") return { list: holding.map((thread) => pullObject(thread, threads.branch, at)) };
+  if (detail === "pulls") return { list: holding.map((thread) => listedPullObject(thread, threads.branch, at)) };
   if (detail !== undefined) return null;
   const recorded = holding.flatMap(({ pull }) => pull.commits ?? []).find((commit) => commit.sha === sha);
   const base = holding[0]?.pull.base?.sha ?? null;
@@ -170,7 +171,7 @@ function threadList(
   chosen.sort((a, b) => sign * ((millis(by(a)) ?? 0) - (millis(by(b)) ?? 0) || numberOf(a) - numberOf(b)));
   return {
     list: chosen.map((thread) =>
-      kind === "pulls" && thread.kind === "pull" ? pullObject(thread, threads.branch, at) : issueObject(thread, at),
+      kind === "pulls" && thread.kind === "pull" ? listedPullObject(thread, threads.branch, at) : issueObject(thread, at),
     ),
   };
 }

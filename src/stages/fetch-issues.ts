@@ -10,7 +10,15 @@ import { digestJson, type Json } from "../base/json.js";
 import { ok, type Result } from "../base/result.js";
 import { part } from "../cache/key.js";
 import type { Case } from "../dataset/schema.js";
-import { type ItemRef, itemStage, type OutItem, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
+import {
+  type ItemRef,
+  itemStage,
+  type OutItem,
+  StageProblem,
+  type StageTools,
+  type Unit,
+  type UnitOutcome,
+} from "../engine/contract.js";
 import type { ClientTrouble, Page } from "../github/client.js";
 import { count, type Fields, instant, isFields, object, text } from "../github/fields.js";
 import type { GraphTrouble } from "../github/graphql-batch.js";
@@ -92,6 +100,9 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
   const api = name.ok ? apiUrl(name.value, config.github_url) : name;
   const base = api.ok ? api.value : "https://api.github.com";
   const old = config.dataset === undefined ? null : await readOldDataset(config.dataset, tools);
+  const mismatch = name.ok ? wrongDataset(old, name.value) : null;
+  // Thrown, since a file without issues has no unit that could say so.
+  if (mismatch !== null) throw new StageProblem(mismatch);
   if (source.recording === null && source.token === null && !tools.offline) {
     tools.warn(
       "no GitHub token (GITHUB_TOKEN, or GITHUB_TOKEN=... in .env.github): GitHub then allows 60 requests an hour, enough for about 20 issues; with a token 5,000",
@@ -99,11 +110,7 @@ async function prepare(config: Config, tools: StageTools): Promise<Prepared> {
   }
   return {
     source,
-    problem: !name.ok
-      ? `repo: ${name.error}`
-      : !api.ok
-        ? api.error
-        : (source.problem ?? wrongRecording(source, name.value) ?? wrongDataset(old, name.value)),
+    problem: !name.ok ? `repo: ${name.error}` : !api.ok ? api.error : (source.problem ?? wrongRecording(source, name.value)),
     name: name.ok ? name.value : fallback,
     api: base,
     patterns: new Map(),

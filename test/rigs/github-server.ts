@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { Recording } from "../../src/github/recording.js";
 import { type RecordingServer, recordingServer } from "../../src/github/recording-server.js";
 import { type GraphQLAnswer, graphqlEndpoint } from "./github-graphql.js";
+import { openapiMistakes } from "./github-openapi.js";
 
 export type Fault =
   /** `reset`: seconds from now. Answers 403 with remaining 0. */
@@ -129,6 +130,7 @@ export class GitHubServer {
       }
       const answer = isGraphql ? answerGraphql(body) : respond?.({ method: logged.method, url: `${base}${path}`, headers });
       if (answer === undefined) return;
+      if (!isGraphql) running?.mistakes.push(...openapiMistakes(path, answer));
       if (fault === null) send(response, answer.status, answer.headers, answer.body);
       else misbehave(fault, request, response, answer);
       if (running !== undefined && fault === null) running.answered += 1;
