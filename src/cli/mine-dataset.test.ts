@@ -109,7 +109,7 @@ describe.each(["rest", "graphql"])("by %s", (api) => {
       expect(completed.issues.length).toBeGreaterThan(5);
       expect(requests.some(({ path, body }) => /\/issues\?/.test(path) || body.includes("issues("))).toBe(false);
       expect(counted).toBe(requests.length);
-      if (api === "graphql") expect(requests.filter(({ method }) => method === "POST").length).toBeLessThanOrEqual(6);
+      if (api === "graphql") expect(requests.filter(({ method }) => method === "POST").length).toBeLessThanOrEqual(9);
     },
   );
 

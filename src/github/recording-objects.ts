@@ -134,11 +134,16 @@ export function pullObject(thread: Extract<Thread, { kind: "pull" }>, branch: st
     merged_at: pull.merged_at,
     merged: pull.merged_at !== null,
     merge_commit_sha: pull.merge_commit_sha,
-    base: { ref: pull.base?.ref ?? branch, sha: pull.base?.sha ?? null, repo },
-    head: { ref: pull.head?.ref ?? null, sha: pull.head?.sha ?? null, repo: null },
+    // What is not known is left out: GitHub never sends null for it.
+    base: { ref: pull.base?.ref ?? branch, ...known("sha", pull.base?.sha), repo },
+    head: { ...known("ref", pull.head?.ref), ...known("sha", pull.head?.sha) },
     changed_files: pull.changed_files ?? pull.files.length,
     commits: pull.commits?.length ?? 1,
   };
+}
+
+function known(name: string, value: string | null | undefined): Record<string, string> {
+  return typeof value === "string" ? { [name]: value } : {};
 }
 
 /** A pull request as a list gives it: without what only its own address tells. */

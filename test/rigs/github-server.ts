@@ -130,7 +130,7 @@ export class GitHubServer {
       }
       const answer = isGraphql ? answerGraphql(body) : respond?.({ method: logged.method, url: `${base}${path}`, headers });
       if (answer === undefined) return;
-      if (!isGraphql) running?.mistakes.push(...openapiMistakes(path, answer));
+      if (!isGraphql && logged.method === "GET") running?.mistakes.push(...openapiMistakes(path, answer));
       if (fault === null) send(response, answer.status, answer.headers, answer.body);
       else misbehave(fault, request, response, answer);
       if (running !== undefined && fault === null) running.answered += 1;
