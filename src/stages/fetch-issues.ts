@@ -20,10 +20,10 @@ import {
   type UnitOutcome,
 } from "../engine/contract.js";
 import type { ClientTrouble, Page } from "../github/client.js";
-import { count, type Fields, instant, isFields, object, text } from "../github/fields.js";
+import { count, type Fields, isFields } from "../github/fields.js";
 import type { GraphTrouble } from "../github/graphql-batch.js";
 import { listedIssue, nextCursor, nodesOf } from "../github/graphql-facts.js";
-import { type ReferencePatterns, referencePatterns, referencesIn, repositoryOf, webHostOf } from "../github/references.js";
+import { type ReferencePatterns, referencesIn, webHostOf } from "../github/references.js";
 import { apiUrl, parseRepository, type RepositoryName, repositoryAddress } from "../github/repository.js";
 import { type IssueItem, type IssuesMeta, issueItemSchema } from "../github/schema.js";
 import { type PullFacts, pullOfIssue } from "../github/timeline.js";
@@ -36,6 +36,7 @@ import {
   sourceConfig,
   sourceResource,
 } from "./github-source.js";
+import { issueItem, patternsFor } from "./issue-items.js";
 import { issueFromOld, knowsIssue, type OldDataset, readOldDataset } from "./old-dataset.js";
 
 const configSchema = z.strictObject({
@@ -298,49 +299,6 @@ function pageNumber(query: Readonly<Record<string, string>> | null): number {
   )
     return Number.NaN;
   return query.page === undefined ? 1 : Number(query.page);
-}
-
-function issueItem(entry: Fields, prepared: Prepared): IssueItem | null {
-  const { number } = entry;
-  const repository = repositoryOf(entry) ?? prepared.name.slug;
-  const made = prepared.source.recording?.made_up.numbers ?? [];
-  const body = text(entry, "body");
-  const item = issueItemSchema.safeParse({
-    id: `${repository.toLowerCase()}#${String(number)}`,
-    repository,
-    number,
-    number_is_real: typeof number !== "number" || !made.includes(number),
-    title: text(entry, "title") ?? "",
-    body,
-    url: text(entry, "html_url"),
-    state: text(entry, "state"),
-    state_reason: text(entry, "state_reason"),
-    created_at: instant(entry, "created_at"),
-    closed_at: instant(entry, "closed_at"),
-    updated_at: instant(entry, "updated_at"),
-    labels: labelsOf(entry),
-    author_type: text(object(entry, "user"), "type"),
-    comments: count(entry, "comments"),
-    references: referencesIn(entry, repository, patternsFor(prepared, text(entry, "html_url"))),
-    api_url: prepared.api,
-    recorded: prepared.source.recording !== null,
-  } satisfies Record<keyof IssueItem, unknown>);
-  return item.success ? item.data : null;
-}
-
-function patternsFor(prepared: Prepared, htmlUrl: string | null): ReferencePatterns {
-  const host = webHostOf(htmlUrl, prepared.api);
-  const patterns = prepared.patterns.get(host) ?? referencePatterns(host, prepared.api);
-  prepared.patterns.set(host, patterns);
-  return patterns;
-}
-
-function labelsOf(entry: Fields): string[] {
-  const { labels } = entry;
-  if (!Array.isArray(labels)) return [];
-  return labels.flatMap((label: unknown) =>
-    typeof label === "string" ? label : isFields(label) ? (text(label, "name") ?? []) : [],
-  );
 }
 
 /** Which of a page's issues go out. Asked once per page, in the order of the chain; later questions get the same answer. */
