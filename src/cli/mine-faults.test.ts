@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { ApiRigs } from "../../test/rigs/api-rigs.js";
 import type { GitHubServerOptions } from "../../test/rigs/github-server.js";
-import { withoutTime } from "../../test/rigs/mine-rig.js";
+import { commonToApis, withoutTime } from "../../test/rigs/mine-rig.js";
 import { T } from "../../test/rigs/small-recording.js";
 import { syntheticRecording } from "../../test/rigs/synthetic-recording.js";
 
@@ -67,11 +67,11 @@ function thingsAsked(path: string, body: string): string[] {
 
 describe("faults of GraphQL", () => {
   const recording = syntheticRecording(12, 40);
-  const faulty = async (script: GitHubServerOptions["script"]) => {
+  const faulty = async (script: GitHubServerOptions["script"], api = "graphql") => {
     const whole = await mineBy("graphql", await serve(recording));
     const server = await serve(recording, script === undefined ? {} : { script });
     const rig = newRig();
-    const result = await rig.json(["O/R"], { "github-url": server.url, "issue-limit": "0", api: "graphql" });
+    const result = await rig.json(["O/R"], { "github-url": server.url, "issue-limit": "0", api });
     const [{ file = null } = {}] = result.repositories;
     const posts = server.requests.filter(({ method }) => method === "POST");
     return { whole, result, text: file === null ? null : withoutTime(rig.read(file)), posts, rig };
@@ -193,6 +193,46 @@ describe("faults of GraphQL", () => {
               data: { ...(data as object), n0: { issue: null } },
               errors: [{ type: "NOT_FOUND", path: ["n0", "issue"], message: "Could not resolve to an Issue" }],
             }),
+          }
+        : null,
+    );
+    expect(result.exit).toBe(0);
+    expect(JSON.parse(text ?? "").audit).toContainEqual(expect.objectContaining({ rule: "issue-gone" }));
+  });
+
+  test("an older server whose schema lacks a field is asked by REST", async () => {
+    const { whole, result, text, posts } = await faulty(
+      ({ body }) =>
+        body.includes("userLinkedOnly")
+          ? {
+              type: "graphql",
+              change: () => ({
+                errors: [
+                  {
+                    path: ["query", "n0", "issue", "closedByPullRequestsReferences", "userLinkedOnly"],
+                    extensions: { code: "argumentNotAccepted", name: "closedByPullRequestsReferences" },
+                    message: "Field 'closedByPullRequestsReferences' doesn't accept argument 'userLinkedOnly'",
+                  },
+                ],
+              }),
+            }
+          : null,
+      "auto",
+    );
+    expect(result.stderr.match(/lacks what is asked for .*; the REST API is asked instead/g)).toHaveLength(1);
+    expect(posts.length).toBeLessThanOrEqual(1 + 2);
+    expect(commonToApis(JSON.parse(text ?? ""))).toEqual(commonToApis(JSON.parse(whole.text)));
+  });
+
+  test("an issue that was transferred away is gone, whatever number it has now", async () => {
+    const { result, text } = await faulty((request) =>
+      isBatch(request) && /n0: repository[^{]*\{ issue/.test(request.body)
+        ? {
+            type: "graphql",
+            change: ({ data }) => {
+              const { n0, ...others } = data as Record<string, { issue: object }>;
+              return { data: { ...others, n0: { issue: { ...n0?.issue, number: 9999 } } } };
+            },
           }
         : null,
     );

@@ -210,8 +210,9 @@ export class GraphBatches {
   }
 
   async #deal(batch: readonly Waiting[], { data, errors }: GraphAnswer): Promise<void> {
-    const whole = errors.filter(({ path }) => path.length === 0);
-    const [general] = whole;
+    const aliases = new Set<string | number | undefined>(batch.map((_, index) => aliasOf(index)));
+    // An error of no single thing: the query as a whole was refused, or gave nothing.
+    const general = errors.find(({ path }) => !aliases.has(path[0]));
     if (general !== undefined) {
       const trouble = troubleOf(general);
       if (trouble.type === "failed" && trouble.again) this.#lighter(batch, trouble);
@@ -290,7 +291,8 @@ export class GraphBatches {
     if (!this.#fresh.has(key) && now() - value.at >= BRIDGE) return undefined;
     const bytes = await store.getBytes(value.digest as Digest).catch(() => null);
     if (bytes === null) return undefined;
-    saved();
+    // Another stage's question in the same run was never a request of its own.
+    if (!this.#fresh.has(key)) saved();
     const read: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
     return isFields(read) ? read : null;
   }

@@ -93,7 +93,8 @@ type Load = (ask: GraphAsk) => Promise<Fields | null>;
 async function issueEvents(load: Load, { repository, texts }: GraphLookupOptions, number: number): Promise<Fields[] | null> {
   const kind = texts ? "issue-texts" : "issue";
   const first = await load({ kind, repository, number, after: null });
-  if (first === null) return null;
+  // Another number: it was transferred, and is another repository's now.
+  if (first === null || first.number !== number) return null;
   // What is stated comes first: whatever the events tell of the same pull request is told later and kept.
   const events = [...statedEvents(first), ...timelineOf(first)];
   let after = nextCursor(first, "timelineItems");

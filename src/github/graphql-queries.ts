@@ -60,7 +60,7 @@ const EVENTS = `__typename
 
 const EVENT_TYPES = "CLOSED_EVENT CROSS_REFERENCED_EVENT CONNECTED_EVENT DISCONNECTED_EVENT REFERENCED_EVENT TRANSFERRED_EVENT";
 
-const CLOSED_BY = `closedByPullRequestsReferences(first: 20, includeClosedPrs: true) { nodes { ...Pull } }
+const CLOSED_BY = `number closedByPullRequestsReferences(first: 20, includeClosedPrs: true) { nodes { ...Pull } }
   linkedByHand: closedByPullRequestsReferences(first: 20, includeClosedPrs: true, userLinkedOnly: true) { nodes { ...Pull } }`;
 
 /** What each kind selects; `$page` is the size of inner pages, `$after` stands for the ask's own cursor. */

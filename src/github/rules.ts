@@ -70,24 +70,24 @@ export function isOn(rules: LinkRules, objection: string): boolean {
   return name === undefined || rules[name];
 }
 
+const VERSION = "v?[0-9]{1,6}\\.[0-9][0-9A-Za-z.+-]{0,40}";
+/** `chore(deps): ` and the like, as conventional commits begin. */
+const PREFIX = "(?:(?:chore|build|ci|deps|fix)(?:\\([^)]{0,40}\\))?: {0,2})?";
+const RELEASES: readonly RegExp[] = [
+  `${PREFIX}(?:release|prepare(?: for)?(?: the)? release|version)(?: of)? {1,2}(?:version )?${VERSION}\\.?$`,
+  `(?:chore\\(release\\): {0,2})?${VERSION}$`,
+  `${PREFIX}(?:update|upgrade) .{1,200} from ${VERSION} to ${VERSION}`,
+  // Some versions are dates, without a dot.
+  `${PREFIX}bump .{1,200} from v?[0-9][0-9A-Za-z.+-]{0,40} to v?[0-9]`,
+  `${PREFIX}bump (?:the )?version(?: number)?(?: to ${VERSION})?$`,
+  `${PREFIX}(?:release (?:main|master)|version packages|prepare (?:for )?(?:the )?(?:next )?(?:release|development(?: iteration)?))$`,
+  "\\[maven-release-plugin\\]",
+].map((pattern) => new RegExp(`^${pattern}`, "i"));
+
 /** A release, a version bump, a release tool's preparation. */
 export function isRelease(title: string | null): boolean {
   const line = (title ?? "").trim().slice(0, 300);
-  const version = "v?[0-9]{1,6}\\.[0-9][0-9A-Za-z.+-]{0,40}";
-  return [
-    new RegExp(
-      `^(?:chore|build|release)?(?:\\([^)]{0,40}\\))?:? {0,2}(?:release|prepare(?: for)?(?: the)? release|version)(?: of)? {0,2}(?:version )?${version}\\.?$`,
-      "i",
-    ),
-    new RegExp(`^${version}$`, "i"),
-    new RegExp(
-      `^(?:chore|build|deps|fix)?(?:\\([^)]{0,40}\\))?:? {0,2}(?:bump|update|upgrade) .{1,200} from ${version} to ${version}`,
-      "i",
-    ),
-    new RegExp(`^(?:chore|build)?(?:\\([^)]{0,40}\\))?:? {0,2}bump (?:the )?version(?: number)?(?: to ${version})?$`, "i"),
-    /^\[maven-release-plugin\]/i,
-    /^(?:chore|build)?(?:\([^)]{0,40}\))?:? {0,2}(?:release (?:main|master)|version packages|prepare (?:for )?(?:the )?(?:next )?(?:release|development(?: iteration)?))$/i,
-  ].some((pattern) => pattern.test(line));
+  return RELEASES.some((pattern) => pattern.test(line));
 }
 
 /** A pull request that takes another one back: GitHub's own title. A revert of a revert brings a change back, and is none. */
