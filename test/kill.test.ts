@@ -245,9 +245,9 @@ describe("SIGKILL while GitHub is asked", () => {
   });
   const pipeline = (url: string) => `name: mine
 stages:
-  issues: { uses: fetch-issues, with: { repo: O/R, limit: 0, github_url: "${url}" } }
-  links: { uses: resolve-timeline-prs, needs: issues, with: { github_url: "${url}" } }
-  files: { uses: fetch-pr-files, needs: links, with: { github_url: "${url}" } }
+  issues: { uses: fetch-issues, with: { repo: O/R, limit: 0, github_url: "${url}", api: rest } }
+  links: { uses: resolve-timeline-prs, needs: issues, with: { github_url: "${url}", api: rest } }
+  files: { uses: fetch-pr-files, needs: links, with: { github_url: "${url}", api: rest } }
   dataset: { uses: build-dataset, needs: [issues, links, files] }
 `;
   /** Requests at once: four of the timelines and files, one of the list. */

@@ -6,6 +6,7 @@ import type * as z from "zod";
 import { err, ok, type Result } from "../base/result.js";
 import type { FileRole } from "../dataset/schema.js";
 import type { StageKind } from "../engine/contract.js";
+import type { RulesConfig } from "../github/rules.js";
 import type { LinkRule } from "../github/schema.js";
 import type { PipelineGraph, StageNode } from "../pipeline/model.js";
 import { DEFAULT_OPTIONS } from "../pipeline/options.js";
@@ -22,6 +23,11 @@ export interface MineSettings {
   readonly githubUrl: string | undefined;
   /** Absolute path of a recording that answers instead of the network. */
   readonly recording: string | undefined;
+  /** Absolute path of an older mined file that is to be completed. */
+  readonly dataset: string | undefined;
+  readonly api: "auto" | "rest" | "graphql";
+  /** Rules that the person switched. */
+  readonly rules: RulesConfig;
 }
 
 export const STAGES = { issues: "issues", links: "links", files: "files", dataset: "dataset" } as const;
@@ -35,15 +41,18 @@ export function mineGraph(
   folder: string,
   secrets: ReadonlyMap<string, string>,
 ): Result<PipelineGraph, string> {
-  const { limit, links, extensions, roles, githubUrl, recording } = settings;
+  const { limit, links, extensions, roles, githubUrl, recording, api, rules, dataset: old } = settings;
   const source = {
     ...(githubUrl === undefined ? {} : { github_url: githubUrl }),
     ...(recording === undefined ? {} : { recording }),
+    ...(old === undefined ? {} : { dataset: old }),
+    ...(api === "auto" ? {} : { api }),
   };
+  const switched = Object.keys(rules).length === 0 ? {} : { rules };
   const { issues, links: resolved, files, dataset } = STAGES;
   const stages: readonly [name: string, kind: string, needs: readonly string[], config: object][] = [
     [issues, "fetch-issues", [], { repo, limit, ...source }],
-    [resolved, "resolve-timeline-prs", [issues], { links, ...source }],
+    [resolved, "resolve-timeline-prs", [issues], { links, ...switched, ...source }],
     [files, "fetch-pr-files", [resolved], { ...source }],
     [
       dataset,

@@ -82,8 +82,13 @@ test("the original's --output-dir is --out", () => {
   expect(() => read({ out: "a", "output-dir": "b" })).toThrow(/mean the same thing/);
 });
 
-test("GraphQL says that it comes later", () => {
-  expect(read({ api: "rest" })).toBeDefined();
-  expect(() => read({ api: "graphql" })).toThrow(/later version/);
-  expect(() => read({ api: "soap" })).toThrow(/auto or rest/);
+test("the API and the rules are checked", () => {
+  expect(read({ api: "rest" })).toMatchObject({ api: "rest", rules: {} });
+  expect(read({ api: "graphql" })).toMatchObject({ api: "graphql" });
+  expect(() => read({ api: "soap" })).toThrow(/auto, rest or graphql/);
+  expect(read({ rule: ["bots=off", "default-branch-only=on"] })).toMatchObject({
+    rules: { bots: false, default_branch_only: true },
+  });
+  expect(() => read({ rule: ["bot=off"] })).toThrow(/is no rule.*bots/);
+  expect(() => read({ rule: ["bots=maybe"] })).toThrow(/NAME=on/);
 });

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { FILE_ROLES, type FileRole, LINK_GRADES } from "../dataset/schema.js";
 import { apiUrl } from "../github/repository.js";
+import { parseRule, type RulesConfig } from "../github/rules.js";
 import type { LinkRule } from "../github/schema.js";
 import { parseLinkRule } from "../github/select.js";
 import { type CommandOption, type OptionValue, UsageError } from "./contract.js";
@@ -24,6 +25,7 @@ export const MINE_OPTIONS: readonly CommandOption[] = [
     flag: "--links <rule>",
     description: `closing (default), mentions (the original's rule), or grades: ${LINK_GRADES.join(",")}`,
   },
+  { flag: "--rule <rule>", description: "Switches a rule that takes links away: bots=off (repeatable)", repeated: true },
   {
     flag: "--extensions <list>",
     description: "File extensions that make a changed file a target: .java,.kt (default: every file)",
@@ -36,13 +38,14 @@ export const MINE_OPTIONS: readonly CommandOption[] = [
   { flag: "--token <token>", description: "GitHub token (default: GITHUB_TOKEN, then .env.github here, then in the project)" },
   { flag: "--out <folder>", description: "Where mined files are written (default mined_projects)" },
   { flag: "--output-dir <folder>", description: "The same, by the original's name" },
-  { flag: "--api <api>", description: "auto (default) or rest; graphql comes with a later version" },
+  { flag: "--api <api>", description: "auto (default: graphql with a token, else rest), graphql or rest" },
   { flag: "--refresh", description: "Ask GitHub again, conditionally (ETag): what has not changed costs nothing of the limit" },
   { flag: "--offline", description: "No network: what is not in the cache fails" },
   {
     flag: "--max-wait <duration>",
     description: "Longest wait for a limit (default 15m); beyond it mining stops and can be resumed",
   },
+  { flag: "--dataset <file>", description: "An older mined file to complete: its issues alone, and only what it lacks" },
   { flag: "--recording <file>", description: "Recorded GitHub answers instead of the network" },
   { flag: "--progress-every <n>", description: `A progress line every n issues (default ${DEFAULT_PROGRESS}; 0 = none)` },
   { flag: "--cache <folder>", description: "The cache (default cache)" },
@@ -68,8 +71,8 @@ export interface MineOptions extends MineSettings {
 
 /** Throws `UsageError`. */
 export function readMineOptions(options: Options, cwd: string): MineOptions {
-  checkApi(text(options, "api") ?? "auto");
   const recording = text(options, "recording");
+  const dataset = text(options, "dataset");
   const extensions = list(options, "extensions");
   if (options.extensions !== undefined && extensions.length === 0)
     throw new UsageError("--extensions needs a list such as .java,.kt (left out = every file)");
@@ -80,6 +83,9 @@ export function readMineOptions(options: Options, cwd: string): MineOptions {
     roles: rolesOf(options),
     githubUrl: githubUrlOf(text(options, "github-url")),
     recording: recording === undefined ? undefined : resolve(cwd, recording),
+    dataset: dataset === undefined ? undefined : resolve(cwd, dataset),
+    api: apiOf(text(options, "api") ?? "auto"),
+    rules: rulesOf(list(options, "rule")),
     token: text(options, "token"),
     out: outOf(options, cwd),
     refresh: flag(options, "refresh"),
@@ -148,11 +154,17 @@ function outOf(options: Options, cwd: string): string | undefined {
   return given[0] === undefined ? undefined : resolve(cwd, given[0]);
 }
 
-function checkApi(api: string): void {
-  if (api === "auto" || api === "rest") return;
-  if (api === "graphql")
-    throw new UsageError(
-      "--api graphql comes with a later version; leave --api out: the REST API answers everything that mining needs",
-    );
-  throw new UsageError(`--api needs auto or rest, not ${JSON.stringify(api)}`);
+function apiOf(typed: string): MineSettings["api"] {
+  if (typed === "auto" || typed === "rest" || typed === "graphql") return typed;
+  throw new UsageError(`--api needs auto, rest or graphql, not ${JSON.stringify(typed)}`);
+}
+
+function rulesOf(typed: readonly string[]): RulesConfig {
+  let rules: RulesConfig = {};
+  for (const one of typed) {
+    const rule = parseRule(one);
+    if (!rule.ok) throw new UsageError(`--rule: ${rule.error}`);
+    rules = { ...rules, ...rule.value };
+  }
+  return rules;
 }

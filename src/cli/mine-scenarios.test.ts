@@ -2,8 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { MineRig } from "../../test/rigs/mine-rig.js";
+import { GitHubServer } from "../../test/rigs/github-server.js";
+import { commonToApis, MineRig, withoutTime } from "../../test/rigs/mine-rig.js";
 import { closedEvent, named, sha, smallRecording, T } from "../../test/rigs/small-recording.js";
+import type { Recording } from "../github/recording.js";
+import type { OptionValue } from "./contract.js";
 
 const rigs: MineRig[] = [];
 afterAll(() => {
@@ -11,6 +14,8 @@ afterAll(() => {
 });
 
 type Parts = Parameters<typeof smallRecording>[0];
+
+const TOKEN = "ghp_thisMustNeverBeSeen1234567890";
 
 interface MinedPull {
   repository: string;
@@ -21,21 +26,43 @@ interface MinedPull {
   base_commit: string | null;
 }
 
-/** Kept pull requests by issue number, and the rules that dropped something. */
-async function decide(parts: Parts, links = "closing") {
-  const rig = new MineRig();
+/** Mines by one API: from the recording, or, with a `url`, from a server that holds queries against GitHub's published schema. */
+async function mineBy(api: string, recording: Recording, options: Readonly<Record<string, OptionValue>>, url?: string) {
+  const rig = new MineRig(url === undefined ? undefined : TOKEN);
   rigs.push(rig);
-  writeFileSync(join(rig.folder, "recording.json"), JSON.stringify(smallRecording(parts)));
-  const { exit, repositories } = await rig.json(["O/R"], { recording: "recording.json", "issue-limit": "0", links });
-  expect(exit).toBe(0);
+  writeFileSync(join(rig.folder, "recording.json"), JSON.stringify(recording));
+  const source = url === undefined ? { recording: "recording.json" } : { "github-url": url };
+  const { exit, repositories } = await rig.json(["O/R"], { ...source, "issue-limit": "0", api, ...options });
+  expect([api, exit]).toEqual([api, 0]);
   const [result] = repositories;
-  const mined = JSON.parse(rig.read(result?.file ?? ""));
+  const mined = JSON.parse(withoutTime(rig.read(result?.file ?? "")));
+  return { mined, dropped: (result?.dropped ?? []).map(({ rule }) => rule) };
+}
+
+/**
+ * Kept pull requests by issue number, and the rules that dropped something: by REST. Every scenario is decided by GraphQL too, and must come to
+ * the same but for grades.
+ */
+async function decide(parts: Parts, links = "closing", rule: readonly string[] = []) {
+  const recording = smallRecording(parts);
+  const options = { links, ...(rule.length === 0 ? {} : { rule }) };
+  const { mined, dropped } = await mineBy("rest", recording, options);
+  const server = await GitHubServer.start(recording, { token: TOKEN });
+  try {
+    const served = await mineBy("graphql", recording, options, server.url);
+    expect(commonToApis(served.mined)).toEqual(commonToApis(mined));
+    expect(server.mistakes).toEqual([]);
+    expect((await mineBy("graphql", recording, options)).mined.issues).toEqual(served.mined.issues);
+  } finally {
+    await server.close();
+  }
   const kept: Record<number, MinedPull[]> = {};
   for (const issue of mined.issues) kept[issue.number] = issue.linked_merged_pull_requests;
   return {
     kept,
     pulls: (issue: number) => (kept[issue] ?? []).map(({ repository, number, link }) => `${repository}#${number} ${link.grade}`),
-    dropped: (result?.dropped ?? []).map(({ rule }) => rule),
+    dropped,
+    audit: mined.audit as { rule: string; removed: number; items: string[] }[],
     notes: mined.notes as string[],
   };
 }
@@ -193,4 +220,94 @@ test("merged before the issue was opened, after it was closed, or never: no fix"
     expect(kept).toEqual({});
     expect(dropped).toContain(rule);
   }
+});
+
+describe("rules", () => {
+  const outcome = async (pull: object, rule: readonly string[] = [], issue: object = {}) => {
+    const { kept, audit } = await decide(linked("Fixes #1", pull, issue), "closing", rule);
+    return [
+      Object.keys(kept).length,
+      audit.filter(({ rule: name }) => name !== "no-accepted-link").map((line) => [line.rule, line.items]),
+    ];
+  };
+  const one = [["o/r#1 <- o/r#2"]];
+
+  test.each([
+    ["bots", "bot", { user: "dependabot[bot]", user_type: "Bot" }],
+    ["releases", "release", { title: "Release 1.2.3" }],
+    ["releases", "release", { title: "chore(deps): bump junit from 4.12 to 4.13.1" }],
+    ["releases", "release", { title: "[maven-release-plugin] prepare release 2.0" }],
+    ["time_window", "merged-before-issue", { merged_at: "2023-12-01T00:00:00Z" }],
+    ["time_window", "merged-after-close", { merged_at: T(25) }],
+  ])("%s: on it takes the link away (%s) and counts it, off it leaves it", async (rule, line, pull) => {
+    expect(await outcome(pull)).toEqual([0, [[line, one[0]]]]);
+    expect(await outcome(pull, [`${rule}=off`])).toEqual([1, []]);
+  });
+
+  test.each([
+    ["not_planned", "not-planned", { state_reason: "not_planned" }],
+    ["duplicates", "duplicate", { state_reason: "duplicate" }],
+  ])("%s", async (rule, line, issue) => {
+    expect(await outcome({}, [], issue)).toEqual([0, [[line, one[0]]]]);
+    expect(await outcome({}, [`${rule}=off`], issue)).toEqual([1, []]);
+  });
+
+  test.each([
+    ["default_branch_only", "other-branch", { base: { ref: "release-2", sha: sha(7) } }, {}],
+    ["reverts", "revert", { title: 'Revert "something that broke it"' }, {}],
+    ["transferred", "transferred", {}, { timeline: [{ event: "transferred", created_at: T(2) }, named(2), closedEvent()] }],
+  ])("%s is off unless asked for", async (rule, line, pull, issue) => {
+    expect(await outcome(pull, [], issue)).toEqual([1, []]);
+    expect(await outcome(pull, [`${rule}=on`], issue)).toEqual([0, [[line, one[0]]]]);
+  });
+
+  test("same_repository: off, a fix elsewhere counts", async () => {
+    const parts = {
+      issues: [{ number: 1, timeline: [named(2, T(10), "other/place"), closedEvent()] }],
+      foreign_pulls: [{ repository: "other/place", number: 2, body: "Fixes O/R#1" }],
+    };
+    expect((await decide(parts)).audit.map(({ rule }) => rule)).toContain("other-repository");
+    expect((await decide(parts, "closing", ["same_repository=off"])).pulls(1)).toEqual(["other/place#2 keyword"]);
+  });
+
+  test("reverted: off, what was taken back counts", async () => {
+    const parts = {
+      issues: [{ number: 1, timeline: [named(2), closedEvent()] }],
+      pulls: [
+        { number: 2, body: "Fixes #1", timeline: [named(3, T(12))] },
+        { number: 3, merged_at: T(12), title: 'Revert "change 2"', body: "Reverts O/R#2" },
+      ],
+    };
+    expect((await decide(parts)).kept).toEqual({});
+    expect((await decide(parts, "closing", ["reverted=off"])).pulls(1)).toEqual(["o/r#2 keyword"]);
+  });
+
+  test("backports: dropped beside the fix, kept where they are all that is linked", async () => {
+    const backport = {
+      number: 3,
+      title: "[Backport 2.x] change 2",
+      body: "Fixes #1",
+      merged_at: T(11),
+      base: { ref: "2.x", sha: sha(7) },
+    };
+    const both = {
+      issues: [{ number: 1, timeline: [named(2), named(3, T(11)), closedEvent()] }],
+      pulls: [{ number: 2, body: "Fixes #1" }, backport],
+    };
+    const decided = await decide(both);
+    expect(decided.pulls(1)).toEqual(["o/r#2 keyword"]);
+    expect(decided.audit).toContainEqual(expect.objectContaining({ rule: "backport", items: ["o/r#1 <- o/r#3"] }));
+    expect((await decide(both, "closing", ["backports=off"])).pulls(1)).toEqual(["o/r#2 keyword", "o/r#3 keyword"]);
+    const alone = await decide({ issues: [{ number: 1, timeline: [named(3, T(11)), closedEvent()] }], pulls: [backport] });
+    expect(alone.pulls(1)).toEqual(["o/r#3 keyword"]);
+    expect(alone.kept[1]?.[0]?.link.evidence.join()).toContain("not linked");
+  });
+
+  test("leave the rule mentions alone; what is not as by default is noted", async () => {
+    const parts = linked("Fixes #1", { user: "renovate[bot]", user_type: "Bot", title: "Release 1.0.0" });
+    expect((await decide(parts, "mentions")).pulls(1)).toEqual(["o/r#2 keyword"]);
+    expect((await decide(parts, "closing", ["bots=off", "releases=off"])).notes).toContain(
+      "link rules other than the default: bots=off, releases=off",
+    );
+  });
 });

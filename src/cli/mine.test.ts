@@ -22,6 +22,8 @@ afterEach(async () => {
 
 function newRig(token: string | undefined = TOKEN): MineRig {
   const made = new MineRig(token);
+  // What is special to REST, and what is common to both; GraphQL has its own tests beside.
+  made.defaults = { api: "rest" };
   rigs.push(made);
   return made;
 }
@@ -134,9 +136,9 @@ describe("the mined file", () => {
 describe("requests", () => {
   const pipeline = (url: string) => `name: p
 stages:
-  issues: { uses: fetch-issues, with: { repo: o/r, limit: 0, github_url: "${url}" } }
-  links: { uses: resolve-timeline-prs, needs: issues }
-  files: { uses: fetch-pr-files, needs: links }
+  issues: { uses: fetch-issues, with: { repo: o/r, limit: 0, github_url: "${url}", api: rest } }
+  links: { uses: resolve-timeline-prs, needs: issues, with: { api: rest } }
+  files: { uses: fetch-pr-files, needs: links, with: { api: rest } }
   dataset: { uses: build-dataset, needs: [issues, links, files], with: { extensions: [.java], links: closing } }
 `;
 

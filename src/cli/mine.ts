@@ -7,6 +7,7 @@
 import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Cache } from "../cache/cache.js";
+import { readDataset } from "../dataset/read.js";
 import type { World } from "../engine/context.js";
 import type { StageKind } from "../engine/contract.js";
 import type { EngineEvent } from "../engine/events.js";
@@ -29,13 +30,14 @@ import { type Screen, screen } from "./progress.js";
 import { benchVersion, cacheFolder, findProjectRoot, openCache } from "./project.js";
 
 export const command: Command = {
-  usage: "mine <...repos>",
+  usage: "mine [...repos]",
   summary: "Mine GitHub repositories: closed issues and the files that their merged pull requests changed",
   options: MINE_OPTIONS,
   examples: [
     "bench mine stleary/JSON-java",
     "bench mine https://github.com/owner/name --issue-limit 0 --extensions .java",
     "bench mine owner/one owner/two --links mentions",
+    "bench mine --dataset mined_projects/old.json",
   ],
   run: async (repos, options, io) => mine(repos, options, io, outsideWorld(io)),
 };
@@ -48,7 +50,8 @@ export async function mine(
   outside: World,
 ): Promise<number> {
   const settings = readMineOptions(options, io.cwd);
-  if (settings.recording !== undefined && typed.length > 1)
+  const repos = await repositories(typed, settings);
+  if (settings.recording !== undefined && repos.length > 1)
     throw new UsageError("a recording holds one repository: give one repository with --recording");
   const root = findProjectRoot(io.cwd);
   const token = settings.recording === undefined ? await tokenFor(settings, root, io) : null;
@@ -64,7 +67,7 @@ export async function mine(
   const limits = new Map<string, LimitSeen>();
   const results: MinedRepository[] = [];
   try {
-    for (const repo of distinct(typed, settings)) {
+    for (const repo of distinct(repos, settings)) {
       if (io.interrupted.aborted) {
         results.push(notBegun(repo));
         continue;
@@ -93,6 +96,22 @@ export async function mine(
   if (settings.json) io.stdout(`${JSON.stringify(jsonOf(results, limits, exit, io.cwd), null, 2)}\n`);
   io.stderr(renderEnding(results, limits, settings.quiet));
   return exit;
+}
+
+/** As typed, or the one that the older file is of. */
+async function repositories(typed: readonly string[], { dataset }: MineOptions): Promise<readonly string[]> {
+  if (dataset === undefined) {
+    if (typed.length === 0) throw new UsageError("name a repository (owner/name or its address), or give --dataset FILE");
+    return typed;
+  }
+  if (typed.length > 1) throw new UsageError("a mined file holds one repository: give one repository with --dataset, or none");
+  if (typed.length === 1) return typed;
+  const text = await readFile(dataset, "utf8").catch(() => null);
+  if (text === null) throw new UsageError(`--dataset: ${dataset} can't be read`);
+  const read = readDataset(text, dataset, "mined");
+  if (!read.ok) throw new UsageError(`--dataset: ${read.error.message}`);
+  const { url, project_name } = read.value.dataset.header;
+  return [url !== null && parseRepository(url).ok ? url : project_name];
 }
 
 /** In the name of the audit that `build-dataset` writes beside the mined file. */

@@ -7,7 +7,7 @@
  */
 import type { Octokit } from "@octokit/rest";
 import { err, ok, type Result } from "../base/result.js";
-import { isFields } from "./fields.js";
+import { isFields, object, text } from "./fields.js";
 import { type AnswerStore, keptFetch } from "./kept-answers.js";
 import {
   DEFAULT_LIMITS,
@@ -54,6 +54,19 @@ export interface Pages {
   readonly cut: boolean;
 }
 
+/** What a GraphQL server answered: data, whole or in parts, and what went wrong with the rest. */
+export interface GraphAnswer {
+  readonly data: unknown;
+  readonly errors: readonly GraphError[];
+}
+
+export interface GraphError {
+  /** `NOT_FOUND`, `FORBIDDEN`, ...; GitHub's own member, or the code of a query that it refuses. */
+  readonly type: string | null;
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
 type Parameters = Readonly<Record<string, string | number>>;
 
 export interface GitHubClient {
@@ -61,6 +74,12 @@ export interface GitHubClient {
   ask(route: string, parameters: Parameters, signal: AbortSignal): Promise<Result<Page, ClientTrouble>>;
   /** A list over all its pages, at most `maxPages`. */
   askAll(route: string, parameters: Parameters, maxPages: number, signal: AbortSignal): Promise<Result<Pages, ClientTrouble>>;
+  /** One GraphQL request. Errors that concern parts of the answer come with it; only what brought no answer at all is trouble. */
+  graphql(
+    query: string,
+    variables: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Result<GraphAnswer, ClientTrouble>>;
 }
 
 /** The header in which a followed redirect is told to the layers above. */
@@ -191,6 +210,20 @@ class LayeredClient implements GitHubClient {
     }
   }
 
+  async graphql(
+    query: string,
+    variables: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Result<GraphAnswer, ClientTrouble>> {
+    try {
+      return ok({ data: await this.#octokit.graphql(query, { ...variables, request: { signal } }), errors: [] });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (isFields(error) && Array.isArray(error.errors)) return ok({ data: error.data, errors: error.errors.map(graphError) });
+      return err(troubleOf(error, "POST /graphql"));
+    }
+  }
+
   async #request(route: string, parameters: Parameters, signal: AbortSignal): Promise<Result<Page, ClientTrouble>> {
     const what = shownRoute(route, parameters);
     try {
@@ -214,6 +247,16 @@ function isOtherThread(route: string, parameters: Parameters, movedTo: string): 
   const number = parameters.issue_number;
   if (number === undefined || !route.includes("{issue_number}")) return false;
   return !new RegExp(`/issues/${Number(number)}(?:/|$)`).test(new URL(movedTo).pathname);
+}
+
+function graphError(error: unknown): GraphError {
+  if (!isFields(error)) return { type: null, path: [], message: "an error without a message" };
+  const code = text(object(error, "extensions"), "code");
+  return {
+    type: text(error, "type") ?? code,
+    path: Array.isArray(error.path) ? error.path.filter((part) => typeof part === "string" || typeof part === "number") : [],
+    message: (text(error, "message") ?? "").slice(0, 300),
+  };
 }
 
 function damaged(message: string): Trouble {

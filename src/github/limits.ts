@@ -30,17 +30,27 @@ export interface LimitOptions {
   readonly maxBytes: number;
   /** Attempts in all for what fails on the way (5xx, resets, time-outs, damaged bodies). */
   readonly attempts: number;
+  /** Attempts where the server itself failed (5xx) or took too long: a GraphQL query is better asked in smaller parts than again. */
+  readonly serverAttempts?: number;
+  /** Requests under way at once, over all clients of one `LimitState`. */
+  readonly concurrency: number;
   /** False for recordings, whose limit means nothing. */
   readonly showLimit: boolean;
 }
 
-export const DEFAULT_LIMITS = { timeout: 30_000, maxBytes: 64 * 1024 * 1024, attempts: 6, showLimit: true } as const;
+export const DEFAULT_LIMITS = {
+  timeout: 30_000,
+  maxBytes: 64 * 1024 * 1024,
+  attempts: 6,
+  concurrency: Number.POSITIVE_INFINITY,
+  showLimit: true,
+} as const;
 
 /** What ends a request without an answer. */
 export type Trouble =
   /** Nothing more can be had before `resumeAt` (epoch milliseconds). */
   | { readonly type: "limit"; readonly message: string; readonly resumeAt: number }
-  /** `again`: a later attempt may succeed. `status`: of the answer that refused. */
+  /** `again`: a later attempt may succeed. `status`: of the answer that refused, or of the server's last failure (504 where none came in time). */
   | { readonly type: "failed"; readonly message: string; readonly again: boolean; readonly status?: number };
 
 export class RequestTrouble extends Error {
@@ -63,6 +73,11 @@ export class LimitState {
   /** Earliest time of the next request while slowing down. */
   nextSlot = 0;
   inFlight = 0;
+  /** Points that the last GraphQL query cost; 1 where requests are counted. */
+  cost = 1;
+  /** Requests that wait for one of those under way to end. */
+  readonly queue: (() => void)[] = [];
+  taken = 0;
   waiters = 0;
   /** Latest time that people were told. */
   shownUntil = 0;
@@ -83,8 +98,14 @@ export function limitedFetch(send: typeof fetch, state: LimitState, world: Limit
     let secondary = 0;
     let waited = 0;
     for (;;) {
-      waited += await untilClear(state, world, options, what, waited, signal);
-      const result = await sendAndRead(send, input, init, state, world, options, secondary);
+      await takeTurn(state, options.concurrency, signal);
+      let result: Sent;
+      try {
+        waited += await untilClear(state, world, options, what, waited, signal);
+        result = await sendAndRead(send, input, init, state, world, options, secondary);
+      } finally {
+        endTurn(state);
+      }
       if ("response" in result) {
         const { response, verdict } = result;
         if (verdict.type === "answer") return response;
@@ -97,13 +118,42 @@ export function limitedFetch(send: typeof fetch, state: LimitState, world: Limit
           continue;
         }
         failures += 1;
-        waited += await backOff(verdict.why, verdict.wait, failures, waited, what, world, options, signal);
+        const status = response.status >= 500 ? response.status : undefined;
+        waited += await backOff({ ...verdict, status }, failures, waited, what, world, options, signal);
         continue;
       }
       failures += 1;
-      waited += await backOff(result.why, 0, failures, waited, what, world, options, signal);
+      waited += await backOff({ ...result, wait: 0 }, failures, waited, what, world, options, signal);
     }
   };
+}
+
+/** First come, first served. An interruption leaves the queue, and passes the turn on if it had come already. */
+async function takeTurn(state: LimitState, most: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  if (state.taken < most) {
+    state.taken += 1;
+    return;
+  }
+  await new Promise<void>((resolve, reject) => {
+    const leave = () => {
+      const at = state.queue.indexOf(turn);
+      if (at >= 0) state.queue.splice(at, 1);
+      reject(signal?.reason);
+    };
+    const turn = () => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    state.queue.push(turn);
+  });
+}
+
+function endTurn(state: LimitState): void {
+  const next = state.queue.shift();
+  if (next === undefined) state.taken -= 1;
+  else next();
 }
 
 function limitName(kind: "primary" | "secondary", resource: string): string {
@@ -134,7 +184,8 @@ async function untilClear(
       state.left = null;
       state.resetAt = null;
     }
-    if (state.left === 0 && state.resetAt !== null) pause(state, now, state.resetAt, limitName("primary", options.resource));
+    if (state.left !== null && state.left < state.cost && state.resetAt !== null)
+      pause(state, now, state.resetAt, limitName("primary", options.resource));
     if (now < state.pausedUntil) {
       const wait = state.pausedUntil - now;
       if (before + waited + wait > world.maxWait) {
@@ -192,8 +243,7 @@ async function shownWait(
 
 /** Waits before another attempt, or throws when there were enough. Gives the milliseconds that the server asked for. */
 async function backOff(
-  why: string,
-  asked: number,
+  failure: { readonly why: string; readonly wait: number; readonly status?: number | undefined },
   failures: number,
   waited: number,
   what: string,
@@ -201,10 +251,12 @@ async function backOff(
   options: LimitOptions,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  if (failures >= options.attempts) {
+  const { why, wait: asked, status } = failure;
+  if (failures >= (status === undefined ? options.attempts : (options.serverAttempts ?? options.attempts))) {
     throw new RequestTrouble({
       type: "failed",
       again: true,
+      ...(status === undefined ? {} : { status }),
       message: `${what}: ${why} (${failures} attempts); run the same command again later`,
     });
   }
@@ -224,7 +276,9 @@ async function backOff(
   return asked;
 }
 
-type Sent = { readonly response: Response; readonly verdict: Verdict } | { readonly why: string };
+type Sent =
+  | { readonly response: Response; readonly verdict: Verdict }
+  | { readonly why: string; readonly status?: number | undefined };
 
 async function sendAndRead(
   send: typeof fetch,
@@ -254,7 +308,7 @@ async function sendAndRead(
   } catch (error) {
     if (given?.aborted) throw given.reason;
     if (error instanceof RequestTrouble) throw error;
-    if (timeout.aborted) return { why: `no answer within ${options.timeout / 1000} s` };
+    if (timeout.aborted) return { why: `no answer within ${options.timeout / 1000} s`, status: 504 };
     return { why: networkFailure(error) };
   } finally {
     state.inFlight -= 1;

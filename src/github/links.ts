@@ -5,6 +5,7 @@
 import { LINK_GRADES, type LinkGrade } from "../dataset/schema.js";
 import { closingReferences } from "./keywords.js";
 import { proseOf } from "./prose.js";
+import { isBackport, isOn, isRelease, isRevert, type LinkRules } from "./rules.js";
 import type { IssueItem, LinkCandidate, LinksItem } from "./schema.js";
 import { type PullDetails, type PullFacts, pullKey, type TimelineFacts } from "./timeline.js";
 
@@ -121,12 +122,21 @@ function windowObjection(
   return null;
 }
 
-/** Everything that speaks against counting the link as closing, most telling first. */
-export function objectionsTo(
-  issue: Pick<IssueItem, "created_at" | "state" | "repository">,
-  close: LastClose,
-  candidate: Candidate,
-): Objection[] {
+/** What stands around the candidates of one issue. */
+export interface LinkSetting {
+  readonly issue: Pick<IssueItem, "created_at" | "state" | "repository">;
+  readonly close: LastClose;
+  readonly rules: LinkRules;
+  /** The issue came here from another repository. */
+  readonly transferred: boolean;
+}
+
+/** Everything that speaks against counting the link as closing by the rules that are on, most telling first. */
+export function objectionsTo(setting: LinkSetting, candidate: Candidate): Objection[] {
+  return allObjections(setting, candidate).filter(({ rule }) => isOn(setting.rules, rule));
+}
+
+function allObjections({ issue, close, transferred }: LinkSetting, candidate: Candidate): Objection[] {
   const objections: Objection[] = [];
   const key = pullKey(candidate.pull);
   if (candidate.pull.repository !== issue.repository.toLowerCase()) {
@@ -138,25 +148,43 @@ export function objectionsTo(
   else if (close.reason === "not_planned") objections.push({ rule: "not-planned", what: "the issue was closed as not planned" });
   else if (close.reason === "duplicate") objections.push({ rule: "duplicate", what: "the issue was closed as a duplicate" });
   if (window !== null && !objections.some(({ rule }) => rule === window.rule)) objections.push(window);
+  if (transferred) objections.push({ rule: "transferred", what: "the issue was transferred here from another repository" });
   if (candidate.revertedBy !== null) {
     objections.push({ rule: "reverted", what: `${key} was reverted by ${candidate.revertedBy}` });
   }
+  return [...objections, ...objectionsToKind(candidate)];
+}
+
+/** Objections to what the pull request is, whatever it is linked with. */
+function objectionsToKind({ pull, details }: Candidate): Objection[] {
+  const objections: Objection[] = [];
+  const key = pullKey(pull);
+  const title = JSON.stringify((pull.title ?? "").slice(0, 100));
+  if (isRevert(pull.title)) objections.push({ rule: "revert", what: `${key} takes a change back: ${title}` });
+  if (isOtherBranch(details)) {
+    objections.push({ rule: "other-branch", what: `${key} was merged into ${JSON.stringify(details?.base_ref)}` });
+  }
+  if (isRelease(pull.title)) objections.push({ rule: "release", what: `${key} is a release or a version bump: ${title}` });
+  if (isBackport(pull, details)) objections.push({ rule: "backport", what: `${key} is a backport: ${title}` });
+  if (pull.bot === true || details?.bot === true) objections.push({ rule: "bot", what: `${key} was opened by a bot` });
   return objections;
 }
 
+function isOtherBranch(details: PullDetails | null): boolean {
+  return details?.base_ref != null && details.default_branch !== null && details.base_ref !== details.default_branch;
+}
+
 /** The stored form, but for `wanted`. `withBase`: base and merge commit were asked for. */
-export function asLink(
-  issue: Pick<IssueItem, "created_at" | "state" | "repository">,
-  close: LastClose,
-  candidate: Candidate,
-  withBase: boolean,
-): LinkCandidate {
+export function asLink(setting: LinkSetting, candidate: Candidate, withBase: boolean): LinkCandidate {
+  const { issue, close } = setting;
   const { pull, details } = candidate;
   const grades = LINK_GRADES.filter((grade) => candidate.grades.has(grade));
   const evidence = [...candidate.evidence];
   const branch = details?.base_ref ?? null;
-  if (withBase && branch !== null && details?.default_branch != null && branch !== details.default_branch) {
-    evidence.push(`merged into ${JSON.stringify(branch)}, not into the default branch ${JSON.stringify(details.default_branch)}`);
+  if (withBase && isOtherBranch(details)) {
+    evidence.push(
+      `merged into ${JSON.stringify(branch)}, not into the default branch ${JSON.stringify(details?.default_branch)}`,
+    );
   }
   return {
     pull: pullKey(pull),
@@ -174,7 +202,7 @@ export function asLink(
     grades,
     evidence,
     in_window: isInWindow(issue, close, candidate),
-    objections: objectionsTo(issue, close, candidate),
+    objections: objectionsTo(setting, candidate),
     wanted: false,
   };
 }

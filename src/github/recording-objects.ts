@@ -67,6 +67,11 @@ function user(login: string | null | undefined, type = "User"): object | null {
   return typeof login === "string" ? { login, type } : null;
 }
 
+/** Where GitHub always names somebody, it names the ghost for an account that is gone. */
+function userOrGhost(login: string | null | undefined, type?: string): object {
+  return user(login, type) ?? { login: "ghost", type: "User" };
+}
+
 /** The issue object of a thread; a pull request has a `pull_request` member, also inside an issue list. */
 export function issueObject(thread: Thread, at: Addresses): Record<string, unknown> {
   const facts = factsOf(thread);
@@ -119,7 +124,7 @@ export function pullObject(thread: Extract<Thread, { kind: "pull" }>, branch: st
     number: pull.number,
     title: pull.title ?? "",
     body: pull.body,
-    user: user(pull.user, pull.user_type),
+    user: userOrGhost(pull.user, pull.user_type),
     labels: pull.labels.map((name) => ({ name })),
     state: pull.state,
     draft: false,
@@ -129,11 +134,22 @@ export function pullObject(thread: Extract<Thread, { kind: "pull" }>, branch: st
     merged_at: pull.merged_at,
     merged: pull.merged_at !== null,
     merge_commit_sha: pull.merge_commit_sha,
-    base: { ref: pull.base?.ref ?? branch, sha: pull.base?.sha ?? null, repo },
-    head: { ref: pull.head?.ref ?? null, sha: pull.head?.sha ?? null, repo: null },
+    // What is not known is left out: GitHub never sends null for it.
+    base: { ref: pull.base?.ref ?? branch, ...known("sha", pull.base?.sha), repo },
+    head: { ...known("ref", pull.head?.ref), ...known("sha", pull.head?.sha) },
     changed_files: pull.changed_files ?? pull.files.length,
     commits: pull.commits?.length ?? 1,
   };
+}
+
+function known(name: string, value: string | null | undefined): Record<string, string> {
+  return typeof value === "string" ? { [name]: value } : {};
+}
+
+/** A pull request as a list gives it: without what only its own address tells. */
+export function listedPullObject(...given: Parameters<typeof pullObject>): Record<string, unknown> {
+  const { merged: _, changed_files: __, commits: ___, ...listed } = pullObject(...given);
+  return listed;
 }
 
 export function fileObjects(pull: RecordedPull): Record<string, unknown>[] {
@@ -169,7 +185,7 @@ export function commentObjects(thread: Thread, at: Addresses): Record<string, un
     id: number * 10_000 + index,
     issue_url: issue,
     html_url: `${at.web}/${thread.repository}/${thread.kind === "pull" ? "pull" : "issues"}/${number}#issuecomment-${number * 10_000 + index}`,
-    user: user(comment.user),
+    user: userOrGhost(comment.user),
     created_at: comment.created_at,
     updated_at: comment.created_at,
     body: comment.body,
@@ -195,7 +211,7 @@ function eventObject(
   threads: RecordedThreads,
   at: Addresses,
 ): Record<string, unknown> {
-  const common = { event: event.event, created_at: event.created_at, actor: user(event.actor) };
+  const common = { event: event.event, created_at: event.created_at, actor: userOrGhost(event.actor) };
   if (event.event === "cross-referenced" && event.source !== undefined) {
     return { ...common, updated_at: event.created_at, source: { type: "issue", issue: sourceObject(event.source, threads, at) } };
   }

@@ -6,12 +6,14 @@
  */
 import { createHash } from "node:crypto";
 import type { Recording } from "./recording.js";
+import { recordingGraph } from "./recording-graph.js";
 import {
   type Addresses,
   commentObjects,
   commitObject,
   fileObjects,
   issueObject,
+  listedPullObject,
   numberOf,
   pullObject,
   RecordedThreads,
@@ -73,8 +75,15 @@ export function recordingServer(recording: Recording, options: RecordingServerOp
 /** A `fetch` that a recording answers. Octokit takes it as `request.fetch`. */
 export function recordingFetch(recording: Recording, options: RecordingServerOptions = {}): typeof fetch {
   const respond = recordingServer(recording, options);
+  const root = recordingGraph(recording, options);
   return async (input, init) => {
     init?.signal?.throwIfAborted();
+    if (init?.method === "POST") {
+      const { executeQuery } = await import("./recording-graphql.js");
+      const result = executeQuery(root, String(init.body));
+      const { headers, body, status } = json(200, result, { "x-ratelimit-resource": "graphql" });
+      return new Response(body, { status, headers });
+    }
     const url = typeof input === "string" ? input : input instanceof URL ? input.href : input.url;
     const headers = Object.fromEntries(new Headers(init?.headers).entries());
     const response = respond({ method: init?.method ?? "GET", url, headers });
@@ -133,7 +142,7 @@ function commits(
   const pulls = known.flatMap((thread) => (thread.kind === "pull" ? [thread] : []));
   const holding = pulls.filter(({ pull }) => pull.merge_commit_sha === sha || pull.commits?.some((commit) => commit.sha === sha));
   if (holding.length === 0) return null;
-  if (detail === "pulls") return { list: holding.map((thread) => pullObject(thread, threads.branch, at)) };
+  if (detail === "pulls") return { list: holding.map((thread) => listedPullObject(thread, threads.branch, at)) };
   if (detail !== undefined) return null;
   const recorded = holding.flatMap(({ pull }) => pull.commits ?? []).find((commit) => commit.sha === sha);
   const base = holding[0]?.pull.base?.sha ?? null;
@@ -162,7 +171,7 @@ function threadList(
   chosen.sort((a, b) => sign * ((millis(by(a)) ?? 0) - (millis(by(b)) ?? 0) || numberOf(a) - numberOf(b)));
   return {
     list: chosen.map((thread) =>
-      kind === "pulls" && thread.kind === "pull" ? pullObject(thread, threads.branch, at) : issueObject(thread, at),
+      kind === "pulls" && thread.kind === "pull" ? listedPullObject(thread, threads.branch, at) : issueObject(thread, at),
     ),
   };
 }

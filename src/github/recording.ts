@@ -36,6 +36,9 @@ const eventSchema = z.strictObject({
   /** Repository of the commit where it is another one (a fork). */
   commit_repository: slug.optional(),
   state_reason: z.string().nullable().optional(),
+  /** What only GraphQL tells: the pull request that closed the issue, and whether merging the source closes it (default: as its text says). */
+  closer: z.strictObject({ repository: slug, number }).optional(),
+  will_close_target: z.boolean().optional(),
   source: z
     .strictObject({
       repository: slug,

@@ -7,6 +7,7 @@
  * request's own timeline).
  */
 import { err, ok, type Result } from "../base/result.js";
+import type { LinkGrade } from "../dataset/schema.js";
 import type { ClientTrouble } from "./client.js";
 import {
   asLink,
@@ -16,18 +17,21 @@ import {
   inMergeOrder,
   isInWindow,
   type LastClose,
+  type LinkSetting,
   lastCloseOf,
   objectionsTo,
 } from "./links.js";
 import { type ReferencePatterns, referencesIn } from "./references.js";
 import { saysItReverts } from "./reverts.js";
+import { isOn, type LinkRules } from "./rules.js";
 import type { IssueItem, LinksItem, Reference } from "./schema.js";
 import { CLOSING_GRADES, type LinkScope, selectLinks, widestRule } from "./select.js";
 import { type PullDetails, type PullFacts, pullKey, readTimeline, type TimelineFacts } from "./timeline.js";
 
 /** What can be asked. Each gives null where the thing does not exist; other trouble is thrown as `LookupTrouble`. */
 export interface Lookups {
-  timeline(number: number): Promise<readonly unknown[] | null>;
+  /** Events of an issue; of a pull request, its cross-references at least. */
+  timeline(number: number, of: "issue" | "pull"): Promise<readonly unknown[] | null>;
   /** From what is known already where possible. */
   facts(repository: string, number: number): Promise<PullFacts | null>;
   details(repository: string, number: number): Promise<PullDetails | null>;
@@ -52,11 +56,13 @@ export interface ResolveOptions {
   /** Host of web addresses: `github.com`. */
   readonly webHost: string;
   readonly curated: readonly { readonly pull: string; readonly why: string }[];
+  readonly rules: LinkRules;
 }
 
 /** Bounds what one issue may cost where nothing clear is found: an issue that a hundred commits name is a tracker, not a bug. */
 const MOST_SEARCHED = 10;
 const DEEPEST_REVERT = 4;
+const WITNESSED: ReadonlySet<LinkGrade> = new Set<LinkGrade>(["keyword", "commit", "manual"]);
 
 export async function resolveLinks(
   issue: IssueItem,
@@ -79,18 +85,23 @@ class Resolution {
   readonly #candidates = new Candidates();
   readonly #dropped: LinksItem["dropped"] = [];
   readonly #notes: string[] = [];
-  #close: LastClose = { at: null, commit: null, reason: null };
+  #setting: LinkSetting;
 
   constructor(issue: IssueItem, look: Lookups, options: ResolveOptions) {
     this.#issue = issue;
     this.#look = look;
     this.#options = options;
     this.#repository = issue.repository.toLowerCase();
+    this.#setting = { issue, close: { at: null, commit: null, reason: null }, rules: options.rules, transferred: false };
+  }
+
+  get #close(): LastClose {
+    return this.#setting.close;
   }
 
   async run(): Promise<LinksItem> {
     const { scope } = this.#options;
-    const events = await this.#look.timeline(this.#issue.number);
+    const events = await this.#look.timeline(this.#issue.number, "issue");
     if (events === null) {
       this.#dropped.push({
         rule: "issue-gone",
@@ -99,7 +110,7 @@ class Resolution {
       });
     }
     const facts = readTimeline(events ?? [], this.#repository);
-    this.#close = lastCloseOf(this.#issue, facts);
+    this.#setting = { ...this.#setting, close: lastCloseOf(this.#issue, facts), transferred: facts.transferredIn };
     if (events !== null) {
       this.#fromTimeline(facts);
       await this.#fromCuration();
@@ -115,6 +126,9 @@ class Resolution {
       this.#readBody(candidate);
     }
     for (const pull of facts.connected) this.#candidates.add(pull, "manual", "connected with the issue by hand");
+    if (this.#options.scope !== "mentions") {
+      for (const { pull, evidence } of facts.stated) this.#readBody(this.#candidates.add(pull, "platform", evidence));
+    }
     if (facts.unnamedConnections > 0) {
       this.#notes.push("a pull request was connected by hand, and the REST API does not say which");
     }
@@ -188,7 +202,8 @@ class Resolution {
     if (this.#close.commit !== null) await this.#matchCloseCommit(this.#close.commit);
     if (!this.#hasClosing()) await this.#searchCommitMessages(facts);
     for (const candidate of this.#candidates.all()) {
-      if (!this.#isClosing(candidate) || this.#objections(candidate).length > 0) continue;
+      if (!isOn(this.#options.rules, "reverted") || candidate.pull.repository !== this.#repository) continue;
+      if (!this.#isClosing(candidate) || this.#objections(candidate).some(({ rule }) => rule !== "backport")) continue;
       const revert = await this.#revertOf(candidate.pull, facts.pulls, new Set(), 0);
       if (revert !== null) candidate.revertedBy = pullKey(revert);
     }
@@ -272,7 +287,7 @@ class Resolution {
   async #revertOf(pull: PullFacts, alsoLook: readonly PullFacts[], seen: Set<string>, depth: number): Promise<PullFacts | null> {
     if (depth >= DEEPEST_REVERT || seen.has(pullKey(pull))) return null;
     seen.add(pullKey(pull));
-    const events = await this.#look.timeline(pull.number);
+    const events = await this.#look.timeline(pull.number, "pull");
     const naming = new Map<string, PullFacts>();
     for (const other of [...alsoLook, ...readTimeline(events ?? [], this.#repository).pulls]) naming.set(pullKey(other), other);
     for (const later of naming.values()) {
@@ -300,32 +315,44 @@ class Resolution {
   #searchable(): Candidate[] {
     return this.#candidates
       .all()
-      .filter((candidate) => this.#isOwn(candidate) && isInWindow(this.#issue, this.#close, { ...candidate, namedByClose: true }))
+      .filter(({ pull }) => pull.repository === this.#repository && pull.merged_at != null)
+      .filter(
+        (candidate) =>
+          !this.#options.rules.time_window || isInWindow(this.#issue, this.#close, { ...candidate, namedByClose: true }),
+      )
       .sort((a, b) => Date.parse(b.pull.merged_at ?? "") - Date.parse(a.pull.merged_at ?? ""))
       .slice(0, MOST_SEARCHED);
   }
 
+  /** A pull request that may count: of this repository, or of any where that rule is off. */
   #isOwn(candidate: Candidate): boolean {
-    return candidate.pull.repository === this.#repository;
+    return candidate.pull.repository === this.#repository || !this.#options.rules.same_repository;
   }
 
   #isClosing(candidate: Candidate): boolean {
     return CLOSING_GRADES.some((grade) => candidate.grades.has(grade)) || candidate.grades.has("manual");
   }
 
+  /**
+   * A link that texts and events show. What only GitHub itself states does not end the search: GraphQL's links then hold all of REST's,
+   * which sees no such statement and searches on.
+   */
   #hasClosing(): boolean {
-    return this.#candidates.all().some((candidate) => this.#isClosing(candidate) && this.#objections(candidate).length === 0);
+    return this.#candidates
+      .all()
+      .some(
+        ({ grades, ...rest }) =>
+          [...grades].some((grade) => WITNESSED.has(grade)) && this.#objections({ grades, ...rest }).length === 0,
+      );
   }
 
-  #objections(candidate: Candidate): readonly unknown[] {
-    return objectionsTo(this.#issue, this.#close, candidate);
+  #objections(candidate: Candidate): LinksItem["links"][number]["objections"] {
+    return objectionsTo(this.#setting, candidate);
   }
 
   #item(): LinksItem {
     const { scope } = this.#options;
-    const links = inMergeOrder(
-      this.#candidates.all().map((candidate) => asLink(this.#issue, this.#close, candidate, scope !== "mentions")),
-    );
+    const links = inMergeOrder(this.#candidates.all().map((candidate) => asLink(this.#setting, candidate, scope !== "mentions")));
     const wanted = new Set(
       selectLinks({ id: this.#issue.id, links }, { closed_at: this.#issue.closed_at }, widestRule(scope)).links.map(
         ({ pull }) => pull,
@@ -338,11 +365,16 @@ class Resolution {
       recorded: this.#issue.recorded,
       scope,
       last_close: { at: this.#close.at, commit: this.#close.commit },
-      links: links.map((link) => ({ ...link, wanted: wanted.has(link.pull) })),
+      // A backport may be all that a narrower rule leaves.
+      links: links.map((link) => ({ ...link, wanted: wanted.has(link.pull) || isBackportOnly(link) })),
       dropped: this.#dropped,
       notes: this.#notes,
     };
   }
+}
+
+function isBackportOnly({ merged_at, objections }: LinksItem["links"][number]): boolean {
+  return merged_at !== null && objections.length > 0 && objections.every(({ rule }) => rule === "backport");
 }
 
 function referenceOf(pull: string): { repository: string; number: number } {

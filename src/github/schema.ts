@@ -62,7 +62,13 @@ const OBJECTIONS = [
   "issue-not-closed",
   "not-planned",
   "duplicate",
+  "transferred",
   "reverted",
+  "revert",
+  "other-branch",
+  "release",
+  "backport",
+  "bot",
 ] as const;
 
 const linkCandidateSchema = z.object({
@@ -91,7 +97,7 @@ const linkCandidateSchema = z.object({
   evidence: z.array(z.string()),
   /** issue created <= merged <= last close (one second more where the close event names its commit). */
   in_window: z.boolean(),
-  /** Empty = a link of grade platform, keyword or commit counts as closing. */
+  /** Of the rules that were on; empty = a link of grade platform, keyword or commit counts as closing. */
   objections: z.array(z.object({ rule: z.enum(OBJECTIONS), what: z.string() })),
   /** True where the links rule of the resolving stage selects it: exactly these have a `FilesItem` (once merged). */
   wanted: z.boolean(),
@@ -182,5 +188,7 @@ export const linksMetaSchema = z.object({
   /** The rule that `wanted` follows. */
   links: linkRuleSchema,
   scope: z.enum(LINK_SCOPES),
+  /** Rules that were not as by default: `bots=off`. */
+  rules: z.array(z.string()),
 });
 export type LinksMeta = z.infer<typeof linksMetaSchema>;

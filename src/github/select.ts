@@ -97,6 +97,7 @@ function selectMentions(item: Pick<LinksItem, "id" | "links">, closedAt: string 
 function selectByGrade(item: Pick<LinksItem, "links">, accepted: ReadonlySet<LinkGrade>): SelectedLinks {
   const links: (LinkCandidate & { selected_as: LinkGrade })[] = [];
   const dropped: DroppedLink[] = [];
+  const backports: typeof links = [];
   for (const link of item.links) {
     const blocked: DroppedLink[] = [];
     let kept: LinkGrade | undefined;
@@ -107,13 +108,20 @@ function selectByGrade(item: Pick<LinksItem, "links">, accepted: ReadonlySet<Lin
         kept = grade;
         break;
       }
+      if (objection.rule === "backport") backports.push({ ...link, selected_as: grade });
       if (!blocked.some(({ rule }) => rule === objection.rule)) blocked.push(drop(objection.rule, objection.what, link.pull));
     }
     if (kept !== undefined) links.push({ ...link, selected_as: kept });
     else if (blocked.length > 0) dropped.push(...blocked);
     else dropped.push(drop("grade-not-selected", `${link.pull} is linked as ${link.grades.join(", ")} only`, link.pull));
   }
-  return { links, dropped };
+  // A backport repeats a fix. Where the fix itself is not linked, it is all that there is, and it names the same files.
+  const [only] = backports;
+  if (links.length > 0 || only === undefined) return { links, dropped };
+  return {
+    links: [{ ...only, evidence: [...only.evidence, "a backport; the fix that it repeats is not linked"] }],
+    dropped: dropped.filter(({ item: pull, rule }) => pull !== only.pull || rule !== "backport"),
+  };
 }
 
 /**
@@ -122,7 +130,8 @@ function selectByGrade(item: Pick<LinksItem, "links">, accepted: ReadonlySet<Lin
  */
 function objectionTo(link: LinkCandidate, grade: LinkGrade): { rule: string; what: string } | undefined {
   if (grade === "curated" || grade === "mention") return link.objections.find(({ rule }) => rule === "not-merged");
-  return link.objections[0];
+  // Being a backport is the least of all objections: it counts only where nothing else speaks against the link.
+  return link.objections.find(({ rule }) => rule !== "backport") ?? link.objections[0];
 }
 
 function drop(rule: string, what: string, item: string): DroppedLink {

@@ -12,6 +12,8 @@ export interface PullFacts {
   readonly body?: string | null;
   readonly created_at: string | null;
   readonly merged_at: string | null | undefined;
+  /** Opened by a program and not by a person; undefined = not told. */
+  readonly bot?: boolean | undefined;
 }
 
 /** What only the pull request's own object tells. */
@@ -19,6 +21,7 @@ export interface PullDetails extends PullFacts {
   readonly body: string | null;
   readonly merged_at: string | null;
   readonly base_ref: string | null;
+  readonly head_ref: string | null;
   readonly base_sha: string | null;
   readonly merge_commit_sha: string | null;
   readonly default_branch: string | null;
@@ -37,6 +40,8 @@ export interface TimelineFacts {
   readonly commits: readonly string[];
   /** It came here from another repository: numbers in older texts mean that one. */
   readonly transferredIn: boolean;
+  /** Pull requests of which GitHub itself states that they close the thread, with its words; only GraphQL tells. */
+  readonly stated: readonly { readonly pull: PullFacts; readonly evidence: string }[];
 }
 
 export function pullKey(pull: { readonly repository: string; readonly number: number }): string {
@@ -49,8 +54,13 @@ export function readTimeline(events: readonly unknown[], repository: string): Ti
   const pulls = new Map<string, PullFacts>();
   const connected = new Map<string, PullFacts>();
   const commits = new Set<string>();
+  const stated: TimelineFacts["stated"][number][] = [];
   let unnamed = 0;
   let transferredIn = false;
+  const linked = new Map<string, PullFacts>();
+  const state = (pull: PullFacts | null, evidence: string): void => {
+    if (pull !== null) stated.push({ pull, evidence });
+  };
   for (const event of events) {
     if (!isFields(event)) continue;
     switch (text(event, "event")) {
@@ -61,10 +71,20 @@ export function readTimeline(events: readonly unknown[], repository: string): Ti
           commit: commitRepository(event, repository) === repository ? sha(event, "commit_id") : null,
           reason: text(event, "state_reason"),
         });
+        state(pullOfIssue(object(event, "closer"), repository), "the event that closed the issue names the pull request");
         break;
       case "cross-referenced": {
         const pull = sourcePull(event, repository);
         if (pull !== null) pulls.set(pullKey(pull), pull);
+        if (event.will_close_target === true) state(pull, "GitHub states that merging the pull request closes the issue");
+        break;
+      }
+      case "closed-by":
+        state(sourcePull(event, repository), "GitHub lists the pull request among those that close the issue");
+        break;
+      case "linked-by-hand": {
+        const pull = sourcePull(event, repository);
+        if (pull !== null) linked.set(pullKey(pull), pull);
         break;
       }
       case "connected":
@@ -89,10 +109,11 @@ export function readTimeline(events: readonly unknown[], repository: string): Ti
   return {
     closes,
     pulls: [...pulls.values()],
-    connected: [...connected.values()],
+    connected: [...new Map([...linked, ...connected]).values()],
     unnamedConnections: Math.max(0, unnamed),
     commits: [...commits],
     transferredIn,
+    stated,
   };
 }
 
@@ -115,6 +136,7 @@ export function pullOfIssue(issue: Fields, repository: string): PullFacts | null
     ...(Object.hasOwn(issue, "body") ? { body } : {}),
     created_at: instant(issue, "created_at"),
     merged_at: Object.hasOwn(pull, "merged_at") ? instant(pull, "merged_at") : undefined,
+    ...botMember(issue),
   };
 }
 
@@ -129,12 +151,21 @@ export function pullDetails(pull: Fields, repository: string, number: number): P
     body: text(pull, "body"),
     created_at: instant(pull, "created_at"),
     merged_at: instant(pull, "merged_at"),
+    ...botMember(pull),
     base_ref: text(base, "ref"),
+    head_ref: text(object(pull, "head"), "ref"),
     base_sha: sha(base, "sha"),
     merge_commit_sha: sha(pull, "merge_commit_sha"),
     default_branch: text(object(base, "repo"), "default_branch"),
     changed_files: count(pull, "changed_files"),
   };
+}
+
+/** An account of type Bot; on old servers only its name shows it. */
+function botMember(of: Fields): { bot?: boolean } {
+  if (!Object.hasOwn(of, "user")) return {};
+  const user = object(of, "user");
+  return { bot: text(user, "type") === "Bot" || text(user, "login")?.endsWith("[bot]") === true };
 }
 
 export function commitFacts(commit: Fields): { sha: string | null; message: string } {

@@ -80,6 +80,23 @@ describe("worth asking again", () => {
     expect(at(403, { "content-type": "text/html" }, "<html>")).toMatchObject({ type: "again" }));
 });
 
+describe("GraphQL's limits in a 200", () => {
+  const body = (type: string, message: string) => JSON.stringify({ data: null, errors: [{ type, message }] });
+  test("the primary one, by its type", () => {
+    const limited = body("RATE_LIMITED", "API rate limit exceeded");
+    expect(at(200, { "retry-after": "7" }, limited)).toEqual({ type: "limit", kind: "primary", wait: 7000 });
+    expect(at(200, {}, limited)).toEqual({ type: "limit", kind: "primary", wait: 60_000 });
+  });
+  test("the secondary one, by its words", () => {
+    const slow = body("OTHER", "You have exceeded a secondary rate limit. Please wait");
+    expect(at(200, {}, slow)).toEqual({ type: "limit", kind: "secondary", wait: 60_000 });
+  });
+  test("no other error", () => {
+    expect(at(200, {}, body("NOT_FOUND", "Could not resolve"))).toEqual({ type: "answer" });
+    expect(at(200, {}, '{"errors":"x"}')).toEqual({ type: "answer" });
+  });
+});
+
 test("answers", () => {
   expect(at(200, {}, "[]")).toEqual({ type: "answer" });
   expect(at(200, { "content-type": "text/plain" }, "[1]")).toEqual({ type: "answer" });

@@ -7,6 +7,8 @@
  * growing. `retry-after` wins where both are there, as GitHub's documentation says. A 403 that speaks of no limit is a refusal and
  * repeating it helps nobody.
  */
+import { isFields } from "./fields.js";
+
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -37,7 +39,7 @@ export function verdictOn({ status, headers, text }: HttpAnswer, now: number, se
     if (headers.get("x-ratelimit-remaining")?.trim() === "0")
       return { type: "limit", kind: "primary", wait: untilReset(headers, now) ?? MINUTE };
     if (status === 429 || /rate limit|abuse detection/i.test(text.slice(0, 2000))) {
-      return { type: "limit", kind: "secondary", wait: Math.min(LONGEST_WAIT, MINUTE * 2 ** Math.min(secondaryBefore, 10)) };
+      return { type: "limit", kind: "secondary", wait: secondaryWait(secondaryBefore) };
     }
     return htmlOrEmpty(status, headers, text) ?? { type: "answer" };
   }
@@ -50,12 +52,28 @@ export function verdictOn({ status, headers, text }: HttpAnswer, now: number, se
   if (/html/i.test(type) || /^\s{0,100}<(?:!doctype|html)/i.test(text.slice(0, 200))) {
     return { type: "again", why: "the answer was a web page where JSON was expected", wait: 0 };
   }
+  let parsed: unknown;
   try {
-    JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch {
     return { type: "again", why: "the answer was cut short or is not JSON", wait: 0 };
   }
-  return { type: "answer" };
+  return graphLimit(parsed, headers, now, secondaryBefore) ?? { type: "answer" };
+}
+
+/** GraphQL tells its limits in a 200: the primary one as the error type RATE_LIMITED, the secondary one in words. */
+function graphLimit(parsed: unknown, headers: Headers, now: number, secondaryBefore: number): Verdict | null {
+  if (!isFields(parsed) || !Array.isArray(parsed.errors)) return null;
+  const errors = parsed.errors.filter(isFields);
+  const after = retryAfter(headers, now);
+  if (errors.some(({ message }) => typeof message === "string" && /secondary rate limit/i.test(message)))
+    return { type: "limit", kind: "secondary", wait: after ?? secondaryWait(secondaryBefore) };
+  if (!errors.some(({ type }) => type === "RATE_LIMITED" || type === "RATE_LIMIT")) return null;
+  return { type: "limit", kind: "primary", wait: after ?? untilReset(headers, now) ?? MINUTE };
+}
+
+function secondaryWait(before: number): number {
+  return Math.min(LONGEST_WAIT, MINUTE * 2 ** Math.min(before, 10));
 }
 
 /** A proxy's or load balancer's page in GitHub's place; GitHub's own refusals are JSON. */

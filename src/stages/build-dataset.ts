@@ -23,6 +23,7 @@ import {
 } from "../github/schema.js";
 import { linkRuleText, scopeCovers, selectLinks } from "../github/select.js";
 import { builtRoles, builtRolesSchema, datasetOutput, extensionList, extensionsSchema, roleList } from "./dataset-options.js";
+import { OTHER_RULES } from "./old-dataset.js";
 
 export const buildDatasetConfigSchema = z.strictObject({
   extensions: extensionsSchema,
@@ -67,7 +68,11 @@ export const buildDatasetStage = wholeStage<Config>({
       links: linkRuleText(rule),
       extensions: extensionList(config.extensions),
       roles: builtRoles(config.roles, rule),
-      notes: [...meta.data.notes, ...joined.notes],
+      notes: [
+        ...meta.data.notes,
+        ...(resolved.data.rules.length === 0 || rule === "mentions" ? [] : [`${OTHER_RULES}${resolved.data.rules.join(", ")}`]),
+        ...joined.notes,
+      ],
     });
     const unknown = dataset.header.audit.find((line) => line.rule === "truth-unknown");
     if (unknown !== undefined)

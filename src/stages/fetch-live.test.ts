@@ -17,6 +17,8 @@ import { fetchPrFiles } from "./fetch-pr-files.js";
 import { resolveTimelinePrs } from "./resolve-timeline-prs.js";
 
 const TOKEN = "ghp_thisMustNeverBeSeen1234567890";
+/** With a token GraphQL would be asked; what is special to REST is tested here. */
+const REST = { api: "rest" };
 const servers: GitHubServer[] = [];
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
@@ -43,9 +45,9 @@ const forty = smallRecording({
 });
 
 async function mine(server: GitHubServer, tools: StageToolsRig, links = "closing") {
-  const issues = await driveStage(fetchIssues, { repo: "O/R", limit: 0, github_url: server.url }, tools);
-  const resolved = await driveStage(resolveTimelinePrs, { links }, tools, issues.output);
-  const files = await driveStage(fetchPrFiles, {}, tools, resolved.output);
+  const issues = await driveStage(fetchIssues, { repo: "O/R", limit: 0, github_url: server.url, ...REST }, tools);
+  const resolved = await driveStage(resolveTimelinePrs, { links, ...REST }, tools, issues.output);
+  const files = await driveStage(fetchPrFiles, REST, tools, resolved.output);
   return {
     issues,
     resolved,
@@ -130,7 +132,7 @@ describe("a limit beyond what may be waited", () => {
   test("stops with the time from which to go on, and without the token", async () => {
     const server = await serve(forty, { script: () => ({ type: "primary-limit", reset: 3600 }) });
     const tools = withToken();
-    const { outcomes } = await driveStage(fetchIssues, { repo: "o/r", github_url: server.url }, tools);
+    const { outcomes } = await driveStage(fetchIssues, { repo: "o/r", github_url: server.url, ...REST }, tools);
     const outcome = outcomes.get("page 1");
     expect(outcome?.type).toBe("stop");
     if (outcome?.type === "stop") {
@@ -149,7 +151,7 @@ describe("fetch-issues", () => {
     const server = await serve(many, options);
     const driven = await driveStage(
       fetchIssues,
-      { repo: "o/r", github_url: server.url, ...(limit === undefined ? {} : { limit }) },
+      { repo: "o/r", github_url: server.url, ...REST, ...(limit === undefined ? {} : { limit }) },
       tools,
     );
     return { server, tools, ...driven };
@@ -254,7 +256,7 @@ describe("fetch-issues", () => {
     [{ repo: "o/r", github_url: "ftp://x" }, /github_url/],
     [{ repo: "o/r", recording: "missing.json" }, /missing\.json can't be read/],
   ])("%j: fails and says what to do", async (config, words) => {
-    const { outcomes } = await driveStage(fetchIssues, config, withToken());
+    const { outcomes } = await driveStage(fetchIssues, { ...config, ...REST }, withToken());
     const outcome = outcomes.get("page 1");
     expect(outcome?.type === "failed" && outcome.message).toMatch(words);
   });
@@ -271,11 +273,15 @@ describe("fetch-issues", () => {
 test("offline: a unit that needs the network fails and says so; what is kept is used", async () => {
   const server = await serve(forty);
   const online = withToken();
-  await driveStage(fetchIssues, { repo: "O/R", github_url: server.url }, online);
+  await driveStage(fetchIssues, { repo: "O/R", github_url: server.url, ...REST }, online);
   const kept = { memory: online.memory, putBytes: online.putBytes, getBytes: online.getBytes };
-  const offline = await driveStage(fetchIssues, { repo: "O/R", github_url: server.url }, withToken({ offline: true, ...kept }));
+  const offline = await driveStage(
+    fetchIssues,
+    { repo: "O/R", github_url: server.url, ...REST },
+    withToken({ offline: true, ...kept }),
+  );
   expect(offline.items).toHaveLength(40);
-  const nothing = await driveStage(fetchIssues, { repo: "O/R", github_url: server.url }, withToken({ offline: true }));
+  const nothing = await driveStage(fetchIssues, { repo: "O/R", github_url: server.url, ...REST }, withToken({ offline: true }));
   const outcome: UnitOutcome | undefined = nothing.outcomes.get("page 1");
   expect(outcome?.type === "failed" && outcome.message).toContain("--offline");
   expect(server.requests).toHaveLength(1);

@@ -5,14 +5,18 @@
  * costs no request.
  */
 import * as z from "zod";
+import { digestJson } from "../base/json.js";
 import { hunksOfDiff } from "../base/line-changes.js";
 import { part } from "../cache/key.js";
 import { FILE_STATUSES } from "../dataset/schema.js";
 import { itemStage, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import { count, isFields, text } from "../github/fields.js";
+import { hasFormerPath } from "../github/graphql-facts.js";
+import { GraphTroubleError, graphFiles } from "../github/graphql-lookups.js";
 import { type FilesItem, type LinkCandidate, linksItemSchema, type PullFile } from "../github/schema.js";
 import {
   cantAsk,
+  datasetConfig,
   GitHubSource,
   identifySource,
   outcomeOf,
@@ -20,67 +24,106 @@ import {
   sourceConfig,
   sourceResource,
 } from "./github-source.js";
+import { knownFiles, type OldDataset, readOldDataset } from "./old-dataset.js";
 
-const configSchema = z.strictObject({ ...sourceConfig });
+const configSchema = z.strictObject({ ...datasetConfig, ...sourceConfig });
 type Config = z.infer<typeof configSchema>;
 
 interface Prepared {
   readonly source: GitHubSource;
   readonly githubUrl: string | undefined;
+  readonly old: OldDataset | null;
 }
 
 interface PullData {
   readonly link: LinkCandidate;
   readonly api: string;
   readonly recorded: boolean;
+  /** What an older mined file holds. */
+  readonly known: readonly PullFile[] | undefined;
 }
 
 /** GitHub lists 3,000 files of a pull request, a hundred a page. */
 const MOST_FILES = 3000;
 const MOST_PAGES = MOST_FILES / 100;
 
-function units(githubUrl: string | undefined, value: unknown): Unit[] {
+function units({ githubUrl, old }: Prepared, value: unknown): Unit[] {
   const item = linksItemSchema.safeParse(value);
   if (!item.success) return [];
   return item.data.links
     .filter((link) => link.wanted && link.merged_at !== null)
-    .map((link) => ({
+    .map((link) => ({ link, known: old === null ? undefined : knownFiles(old, link.pull) }))
+    .map(({ link, known }) => ({
       id: link.pull,
       parts: [
         part("pull", link.pull),
         part("server", item.data.recorded ? "recording" : (githubUrl ?? item.data.api_url)),
         part("commits", { base: link.base_sha, merge: link.merge_commit_sha, changed_files: link.changed_files }),
+        ...(known === undefined ? [] : [part("known", digestJson(known))]),
       ],
-      data: { link, api: item.data.api_url, recorded: item.data.recorded } satisfies PullData,
+      data: { link, api: item.data.api_url, recorded: item.data.recorded, known } satisfies PullData,
     }));
 }
 
 async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
   const { source } = prepared;
   if (source.problem !== null) return cantAsk(source.problem);
-  const { link, api, recorded } = unit.data as PullData;
+  const { link, api, recorded, known } = unit.data as PullData;
+  if (known !== undefined) return done(link, known, false);
   if (recorded && source.recording === null) return cantAsk(RECORDED_ELSEWHERE);
-  const client = await source.client(prepared.githubUrl ?? api);
+  const server = prepared.githubUrl ?? api;
+  if (source.usesGraphql(server)) {
+    const answered = await byGraphql(source, server, link, tools, signal);
+    if (answered !== null) return answered;
+  }
+  const client = await source.client(server);
   const [owner = "", repo = ""] = link.repository.split("/");
   const route = "/repos/{owner}/{repo}/pulls/{pull_number}/files";
   const asked = await client.askAll(route, { owner, repo, pull_number: link.number, per_page: 100 }, MOST_PAGES, signal);
   if (!asked.ok && asked.error.type !== "absent" && asked.error.type !== "moved") return outcomeOf(asked.error);
   if (!asked.ok) tools.warn(`${link.pull} is linked, but its files are gone: ${asked.error.message}`);
 
-  const elements = asked.ok ? asked.value.elements : [];
+  return filesOf(link, asked.ok ? asked.value.elements : [], !asked.ok || asked.value.cut);
+}
+
+/** null where REST is to be asked: the server has no GraphQL that serves, or a file was renamed, whose former path only REST names. */
+async function byGraphql(
+  source: GitHubSource,
+  api: string,
+  link: LinkCandidate,
+  tools: StageTools,
+  signal: AbortSignal,
+): Promise<UnitOutcome | null> {
+  try {
+    const found = await graphFiles(await source.graph(api), link.repository, link.number, signal);
+    if (found === null) tools.warn(`${link.pull} is linked, but its files are gone`);
+    else if (found.files.some(hasFormerPath)) return null;
+    return filesOf(link, found?.files ?? [], found?.cut ?? true);
+  } catch (error) {
+    if (!(error instanceof GraphTroubleError)) throw error;
+    const { trouble } = error;
+    return trouble.type === "unsupported" && source.withoutGraphql(api, trouble.message) ? null : outcomeOf(trouble);
+  }
+}
+
+function filesOf(link: LinkCandidate, elements: readonly unknown[], cut: boolean): UnitOutcome {
   const byPath = new Map<string, PullFile>();
   for (const element of elements) {
     const file = fileOf(element);
     if (file !== null && !byPath.has(file.path)) byPath.set(file.path, file);
   }
-  const files = [...byPath.values()];
+  const truncated = cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length;
+  return done(link, [...byPath.values()], truncated);
+}
+
+function done(link: LinkCandidate, files: readonly PullFile[], truncated: boolean): UnitOutcome {
   const item: FilesItem = {
     id: link.pull,
     pull: link.pull,
     repository: link.repository,
     number: link.number,
-    files,
-    truncated: !asked.ok || asked.value.cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length,
+    files: [...files],
+    truncated,
     changed_files: link.changed_files,
     base_commit: link.base_sha,
     merge_commit: link.merge_commit_sha,
@@ -131,10 +174,11 @@ export const fetchPrFiles = itemStage<Config, Prepared>({
   resource: (config) => sourceResource(config, "github"),
   prepare: async (config, _inputs, tools) => {
     const source = await GitHubSource.open(config, tools);
-    return { source, githubUrl: source.api ?? undefined };
+    const old = config.dataset === undefined ? null : await readOldDataset(config.dataset, tools);
+    return { source, githubUrl: source.api ?? undefined, old };
   },
   parts: ({ source }) => [part("source", source.digest === null ? "live" : { recording: source.digest })],
   // With the server that is asked, whichever stage named it.
-  units: ({ githubUrl }, _item, value) => units(githubUrl, value),
+  units: (prepared, _item, value) => units(prepared, value),
   execute,
 });

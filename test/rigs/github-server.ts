@@ -8,6 +8,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Recording } from "../../src/github/recording.js";
 import { type RecordingServer, recordingServer } from "../../src/github/recording-server.js";
+import { type GraphQLAnswer, graphqlEndpoint } from "./github-graphql.js";
+import { openapiMistakes } from "./github-openapi.js";
 
 export type Fault =
   /** `reset`: seconds from now. Answers 403 with remaining 0. */
@@ -32,7 +34,13 @@ export type Fault =
   | { readonly type: "silent" }
   | { readonly type: "redirect"; readonly status: 301 | 302 | 307; readonly location: string }
   | { readonly type: "headers"; readonly headers: Readonly<Record<string, string>> }
-  | { readonly type: "body"; readonly body: string };
+  | { readonly type: "body"; readonly body: string }
+  /** Changes a GraphQL answer: errors in a 200, a part that is missing. */
+  | {
+      readonly type: "graphql";
+      readonly change: (answer: GraphQLAnswer) => GraphQLAnswer;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
 
 export interface LoggedRequest {
   /** 0-based. */
@@ -41,6 +49,8 @@ export interface LoggedRequest {
   /** Path with query, without the prefix. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Of a POST, as it came; empty otherwise. */
+  readonly body: string;
 }
 
 export interface GitHubServerOptions {
@@ -48,8 +58,10 @@ export interface GitHubServerOptions {
   readonly script?: (request: LoggedRequest, attempt: number) => Fault | null;
   /** Only `Bearer`/`token` with this value is let in; null = only requests without a token. Default: anything. */
   readonly token?: string | null;
-  /** Path below which the API lies: `/api/v3`. */
+  /** Path below which the API lies: `/api/v3`. GraphQL then lies beside it, as on GitHub Enterprise. */
   readonly prefix?: string;
+  /** False: GraphQL does not exist there (404). */
+  readonly graphql?: boolean;
   /** Requests whose path contains this are held until `release`. */
   readonly hold?: (request: LoggedRequest) => boolean;
 }
@@ -57,6 +69,8 @@ export interface GitHubServerOptions {
 export class GitHubServer {
   readonly url: string;
   readonly requests: LoggedRequest[] = [];
+  /** Requests that GitHub's published descriptions do not allow, and answers that they don't. Every test may expect none. */
+  readonly mistakes: string[] = [];
   /** Complete answers that went out. */
   answered = 0;
   readonly #close: () => Promise<void>;
@@ -88,9 +102,14 @@ export class GitHubServer {
     let base = "";
 
     const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const path = (request.url ?? "/").slice(prefix.length);
+      const graphqlPath = prefix === "" ? "/graphql" : "/api/graphql";
+      const isGraphql = request.url === graphqlPath && options.graphql !== false;
+      const path = isGraphql ? "/graphql" : (request.url ?? "/").slice(prefix.length);
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString("utf8");
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-      const logged = { index: requests.length, method: request.method ?? "GET", path, headers };
+      const logged = { index: requests.length, method: request.method ?? "GET", path, headers, body };
       requests.push(logged);
       const attempt = (attempts.get(path) ?? 0) + 1;
       attempts.set(path, attempt);
@@ -105,11 +124,30 @@ export class GitHubServer {
         });
       }
       const fault = options.script?.(logged, attempt) ?? null;
-      const answer = respond?.({ method: logged.method, url: `${base}${path}`, headers });
+      if (isGraphql && headers.authorization === undefined) {
+        send(response, 401, {}, '{"message":"This endpoint requires you to be authenticated."}');
+        return;
+      }
+      const answer = isGraphql ? answerGraphql(body) : respond?.({ method: logged.method, url: `${base}${path}`, headers });
       if (answer === undefined) return;
+      if (!isGraphql && logged.method === "GET") running?.mistakes.push(...openapiMistakes(path, answer));
       if (fault === null) send(response, answer.status, answer.headers, answer.body);
       else misbehave(fault, request, response, answer);
       if (running !== undefined && fault === null) running.answered += 1;
+    };
+    const graph = graphqlEndpoint(recording);
+    const answerGraphql = (body: string): ReturnType<RecordingServer> => {
+      try {
+        return { status: 200, headers: GRAPHQL_LIMIT, body: JSON.stringify(graph(body)) };
+      } catch (error) {
+        // A mistake of ours, not of a server: remembered, so that a test fails on it even where the client copes with it.
+        running?.mistakes.push(String(error));
+        return {
+          status: 200,
+          headers: GRAPHQL_LIMIT,
+          body: JSON.stringify({ errors: [{ type: "MISTAKE", message: String(error) }] }),
+        };
+      }
     };
     const server = createServer((request, response) => void handle(request, response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -143,6 +181,15 @@ export class GitHubServer {
     return this.#close();
   }
 }
+
+const GRAPHQL_LIMIT = {
+  "content-type": "application/json; charset=utf-8",
+  "x-ratelimit-limit": "5000",
+  "x-ratelimit-remaining": "5000",
+  "x-ratelimit-used": "0",
+  "x-ratelimit-reset": "4102444800",
+  "x-ratelimit-resource": "graphql",
+};
 
 function isLetIn(expected: string | null | undefined, authorization: string | undefined): boolean {
   if (expected === undefined) return true;
@@ -211,6 +258,9 @@ function misbehave(fault: Fault, request: IncomingMessage, response: ServerRespo
       return;
     case "body":
       send(response, 200, answer.headers, fault.body);
+      return;
+    case "graphql":
+      send(response, 200, { ...answer.headers, ...fault.headers }, JSON.stringify(fault.change(JSON.parse(answer.body))));
       return;
   }
 }

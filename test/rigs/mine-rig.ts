@@ -1,4 +1,5 @@
 /** `bench mine` in this process: a project folder, a clock that sleeps move, and everything that went out or was written. */
+import { setMaxListeners } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,6 +38,8 @@ export interface MineJson {
 export class MineRig {
   readonly folder: string;
   readonly token: string | undefined;
+  /** Options of each mining that names none of its own. */
+  defaults: Readonly<Record<string, OptionValue>> = {};
   /** Milliseconds slept. */
   slept = 0;
   /** Called on each sleep. */
@@ -60,6 +63,7 @@ export class MineRig {
   }
 
   async #typed(run: (io: Io) => Promise<number>, signal = new AbortController().signal): Promise<Typed> {
+    setMaxListeners(0, signal);
     const out: string[] = [];
     const err: string[] = [];
     const exit = await run(this.#io(out, err, signal));
@@ -75,14 +79,16 @@ export class MineRig {
   mine(repos: readonly string[], options: Readonly<Record<string, OptionValue>> = {}, signal?: AbortSignal): Promise<Typed> {
     return this.#typed(
       (io) =>
-        mine(repos, options, io, {
+        mine(repos, { ...this.defaults, ...options }, io, {
           clock: {
             now: () => Date.now() + this.slept,
             sleep: async (milliseconds, aborted) => {
               aborted?.throwIfAborted();
               this.slept += milliseconds;
               this.onSleep?.();
-              await new Promise((resolve) => setImmediate(resolve));
+              // What is asked for together is gathered within milliseconds: those pass.
+              if (milliseconds < 100) await new Promise((resolve) => setTimeout(resolve, milliseconds));
+              else await new Promise((resolve) => setImmediate(resolve));
               aborted?.throwIfAborted();
             },
           },
@@ -136,4 +142,33 @@ export class MineRig {
 /** A mined file without what differs between two minings of the same facts: its time, and the port of a test's server. */
 export function withoutTime(text: string): string {
   return text.replace(/"mined_at": "[^"]*"/, '"mined_at": ""').replaceAll(/127\.0\.0\.1:\d+/g, "SERVER");
+}
+
+export interface MinedFile {
+  dataset_digest: string;
+  notes: string[];
+  audit: { rule: string; removed: number; items: string[] }[];
+  issues: {
+    number: number;
+    best_grade: string;
+    strata: object;
+    linked_merged_pull_requests: { repository: string; number: number; link: { grade: string; evidence: string[] } }[];
+  }[];
+}
+
+/**
+ * What is the same by both APIs. What may differ: how sure a link is and why (`link`), and what is made of that (`best_grade`, `strata`, the
+ * digest); and what the audit says of a link by its grade.
+ */
+export function commonToApis(file: MinedFile): unknown {
+  return {
+    ...file,
+    dataset_digest: "",
+    issues: file.issues.map((issue) => ({
+      ...issue,
+      best_grade: "",
+      strata: {},
+      linked_merged_pull_requests: issue.linked_merged_pull_requests.map((pull) => ({ ...pull, link: {} })),
+    })),
+  };
 }
