@@ -53,12 +53,13 @@ export function leakageOf(one: Text): Leakage | null {
 }
 
 /** Of every case once: text and targets of a case never change, and its repeats and cells all ask. */
-const known = new WeakMap<Text, Leakage | null>();
+const known = new WeakMap<object, Leakage | null>();
 
-export function knownLeakage(one: Text): Leakage | null {
+/** `one`: the case itself, by which the answer is found again; `text`: what is read of it. */
+export function knownLeakage(one: object, text: Text): Leakage | null {
   const before = known.get(one);
   if (before !== undefined) return before;
-  const leakage = leakageOf(one);
+  const leakage = leakageOf(text);
   known.set(one, leakage);
   return leakage;
 }

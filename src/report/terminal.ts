@@ -5,7 +5,7 @@
  * say otherwise. Comparisons belong to a paired test.
  */
 import { visible } from "../base/diagnostics.js";
-import type { MeasureSummary, Summary } from "../scoring/summary-schema.js";
+import type { MeasureSummary, Summary, ViewSummary } from "../scoring/summary-schema.js";
 import { grouped, percent, plural, range, ratio } from "./numbers.js";
 
 export interface TableOptions {
@@ -55,9 +55,18 @@ function figures(cells: readonly (readonly [string, Summary])[], width: number, 
       ...(summary.expectation === null
         ? []
         : [{ label: "  expected", cells: names.map((name) => ratio(summary.expectation?.[name])), faint: true }]),
+      // Of one system; of many, the report has the tables.
+      ...(cells.length === 1 ? leakRows(summary, values) : []),
     ];
   });
   return blocks(names, rows, width, dim);
+}
+
+/** By what the texts give away, where they differ in it. */
+function leakRows({ strata }: Summary, values: (measures: ViewSummary["measures"]) => string[]): Row[] {
+  const classes = Object.entries(strata.leak ?? {});
+  if (classes.length < 2) return [];
+  return classes.map(([name, { n, measures }]) => ({ label: `  leak ${name} (n ${n})`, cells: values(measures), faint: true }));
 }
 
 function outcomes(cells: readonly (readonly [string, Summary])[], width: number): string[] {

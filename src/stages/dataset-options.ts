@@ -19,6 +19,13 @@ export const rolesSchema = z
   .default("all")
   .describe("Roles that make a changed file a target: `all`, `source`, or a list");
 
+export const maskSchema = z
+  .boolean()
+  .default(false)
+  .describe(
+    "Take the names of the targets out of the texts: a variant of the data set whose questions do not name their answers",
+  );
+
 /** With the dot, lower case, sorted; null = every file. */
 export function extensionList(extensions: z.infer<typeof extensionsSchema>): string[] | null {
   if (extensions === null || extensions === undefined) return null;

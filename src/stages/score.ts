@@ -29,8 +29,8 @@ import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
 import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
-import { rulesFacts } from "../scoring/score-answers.js";
-import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
+import { findingsOf, rulesFacts } from "../scoring/score-answers.js";
+import { type ScoreSettings, scoreCase, strataOf } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules, rulesName } from "./rules.js";
@@ -88,7 +88,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 4,
+  version: 5,
   precious: false,
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules, judgements }, tools) => {
@@ -215,7 +215,9 @@ function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit
 
 /** What scoring reads of a case and what reports show of it, nothing else. */
 function caseDigest(asked: Case, rules: RuleSet): string {
-  const { id, number, title, url, repository, targets, best_grade, strata } = asked;
+  const { id, number, title, url, repository, targets, best_grade } = asked;
+  // With what the text gives away, which is all that scores hold of the text.
+  const strata = strataOf(asked);
   const changes = asked.links.map((link) => `${link.repository}#${link.number}`);
   const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
   return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted });
@@ -260,6 +262,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
       extensions: header.success ? header.data.extensions : null,
       scanned: header.success ? header.data.scanned : null,
       audit: header.success ? header.data.audit.map(({ rule, removed, what }) => ({ rule, removed, what })) : [],
+      findings: findingsOf([...prepared.cases.values()]),
     },
     corpus: await corpusFacts(corpus, tools),
     order: [...prepared.cases.keys()],

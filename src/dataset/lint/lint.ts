@@ -65,7 +65,7 @@ export function lintDataset({ cases }: Pick<Dataset, "cases">, { exists = null, 
   const findings = FINDERS.flatMap((find) => find(context) ?? []);
   const leak: Record<LeakClass, number> = { none: 0, partial: 0, full: 0 };
   for (const one of cases) {
-    const leakage = knownLeakage(one);
+    const leakage = knownLeakage(one, one);
     if (leakage !== null) leak[leakage.class]++;
   }
   return {

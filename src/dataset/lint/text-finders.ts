@@ -12,7 +12,7 @@ function leak(context: Context, wanted: LeakClass, what: string) {
   const found = caseFinding(
     context,
     (one) => {
-      const leakage = knownLeakage(one);
+      const leakage = knownLeakage(one, one);
       if (leakage?.class !== wanted) return null;
       for (const kind of leakage.kinds) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       const [first = ""] = leakage.named;
