@@ -39,8 +39,9 @@ interface Word {
   readonly end: number;
 }
 
-const WORD = /[\p{L}\p{M}\p{N}_$]+/gu;
-const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_$]/u;
+// Without `$`: `Foo$Bar` is a class inside of `Foo`.
+const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
+const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const HUMP = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+/gu;
 const SHORTEST_STEM = 3;
 /** A file name of more words is not looked for: no text spells it. */
@@ -213,7 +214,14 @@ function append<K>(map: Map<K, number[]>, key: K, index: number): void {
 }
 
 function wordsOf(text: string): Word[] {
-  return [...text.matchAll(WORD)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
+  const words: Word[] = [];
+  for (const match of text.matchAll(WORD)) {
+    const end = match.index + match[0].length;
+    // `a%2Fb`: the digits and letters of an encoded separator belong to no name.
+    const isEncoded = text.charAt(match.index - 1) === "%" && /^(?:2f|5c)./i.test(match[0]);
+    words.push({ start: isEncoded ? match.index + 2 : match.index, end });
+  }
+  return words;
 }
 
 /** Begins of lines, asked for in ascending order: looking back from each place would read one long line over and over. */

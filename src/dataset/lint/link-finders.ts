@@ -96,7 +96,7 @@ export const revert: Finder = (context) => {
 const BOT_LABELS = new Set(["dependencies", "dependabot", "renovate", "greenkeeper", "automated", "bot"]);
 const BOT_TITLES = [
   /^(?:build|chore|fix|ci)\(deps(?:-dev)?\)/i,
-  /^bump \S{1,100}(?: \S{1,20}){0,2} from \S{1,60} to \S/i,
+  /^bump \S{1,100}(?: \S{1,20}){0,2} from [`v]{0,2}\d\S{0,60} to [`v]{0,2}\d/i,
   /^update (?:dependency|dependencies)\b/i,
   /\[(?:bot|dependabot|renovate)\]/i,
   /^\[?(?:snyk|greenkeeper|dependabot|renovate)\b/i,
