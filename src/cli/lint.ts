@@ -57,26 +57,25 @@ export const command: Command = {
 
 async function lint(args: readonly string[], options: Options, io: Io): Promise<number> {
   const [file = ""] = args;
-  const failOn = gatesOf(list(options, "fail-on"));
-  const outputs = ["fix", "mask", "card"].map((name) => text(options, name));
+  const failOn = gatesOf(list(options, "fail-on"), text(options, "corpus") !== undefined);
+  const outputs = outputsOf(file, options, io);
   const given = await readFrom(file, io);
   const dataset = narrowed(given, options);
   const report = lintDataset(dataset, { bad: given.bad, exists: await treeOf(options, io) });
   const card = datasetCard(dataset, report, { file, fileDigest: given.fileDigest, minedAt: given.minedAt });
-  const [fix, mask, folder] = outputs;
-  const minedAt = given.minedAt ?? "";
+  const fixed = outputs.fix === undefined ? null : fixDataset(dataset);
+  const contents: [path: string | undefined, content: () => string][] = [
+    [outputs.fix, () => minedFile(fixed ?? dataset, given.minedAt ?? "")],
+    // Both at once: the repaired data set, masked.
+    [outputs.mask, () => minedFile(maskDataset(fixed ?? dataset), given.minedAt ?? "")],
+    [outputs.card === undefined ? undefined : `${outputs.card}.md`, () => cardMarkdown(card)],
+    [outputs.card === undefined ? undefined : `${outputs.card}.json`, () => `${JSON.stringify(card, null, 2)}\n`],
+  ];
   const wrote: string[] = [];
-  const write = async (path: string, content: string) => {
-    await writeAtomically(resolve(io.cwd, path), content);
+  for (const [path, content] of contents) {
+    if (path === undefined) continue;
+    await writeAtomically(resolve(io.cwd, path), content());
     wrote.push(path);
-  };
-  // Both at once: the repaired data set, masked.
-  const fixed = fix === undefined ? null : fixDataset(dataset);
-  if (fix !== undefined && fixed !== null) await write(fix, minedFile(fixed, minedAt));
-  if (mask !== undefined) await write(mask, minedFile(maskDataset(fixed ?? dataset), minedAt));
-  if (folder !== undefined) {
-    await write(join(folder, "dataset-card.md"), cardMarkdown(card));
-    await write(join(folder, "dataset-card.json"), `${JSON.stringify(card, null, 2)}\n`);
   }
   const failed = report.findings.filter((finding) => failOn.some((isMeant) => isMeant(finding)));
   if (flag(options, "json")) {
@@ -86,9 +85,32 @@ async function lint(args: readonly string[], options: Options, io: Io): Promise<
     io.stdout(`${JSON.stringify(value, null, 2)}\n`);
   } else io.stdout(lintText(dataset, report));
   for (const path of wrote) io.stderr(`wrote ${path}\n`);
-  if (fixed !== null) io.stderr(`${fixLine(report, fixed)}\n`);
+  if (fixed !== null) io.stderr(`${fixText(report, dataset, fixed)}\n`);
   for (const { name, what } of failed) io.stderr(`bench lint: ${name}: ${visible(what)}\n`);
   return failed.length > 0 ? EXIT.gate : EXIT.done;
+}
+
+/** Where to write; the card's without its extension. */
+function outputsOf(file: string, options: Options, io: Io): Record<"fix" | "mask" | "card", string | undefined> {
+  const [fix, mask, folder] = ["fix", "mask", "card"].map((name) => text(options, name));
+  const card =
+    folder === undefined
+      ? undefined
+      : /\.(?:md|json)$/i.test(folder)
+        ? folder.replace(/\.[^.]*$/, "")
+        : join(folder, "dataset-card");
+  const taken = new Map([[resolve(io.cwd, file), "the data set itself"]]);
+  for (const [name, path] of [
+    ["--fix", fix],
+    ["--mask", mask],
+    ["--card", card === undefined ? undefined : `${card}.json`],
+  ]) {
+    if (path === undefined || name === undefined) continue;
+    const other = taken.get(resolve(io.cwd, path));
+    if (other !== undefined) throw new UsageError(`${name}: ${path} is ${other}; give another name`);
+    taken.set(resolve(io.cwd, path), `what ${name} writes`);
+  }
+  return { fix, mask, card };
 }
 
 interface Given {
@@ -149,13 +171,15 @@ async function treeOf(options: Options, io: Io): Promise<((_: unknown, path: str
   return (_, path) => spelling(path) !== undefined;
 }
 
-function gatesOf(names: readonly string[]): ((finding: LintFinding) => boolean)[] {
+function gatesOf(names: readonly string[], hasTree: boolean): ((finding: LintFinding) => boolean)[] {
   const wide = ["any", ...SEVERITIES.filter((severity) => severity !== "info")];
   return names.map((name) => {
     if (name === "any") return () => true;
     // `warning` or worse.
     if (name === "error") return ({ severity }) => severity === "error";
     if (name === "warning") return ({ severity }) => severity !== "info";
+    if (name === "absent-at-base" && !hasTree)
+      throw new UsageError(`--fail-on ${name} needs a tree to look in: give --corpus DIR`);
     if ((FINDINGS as readonly string[]).includes(name)) return (finding) => finding.name === (name as FindingName);
     const near = nearest(name, [...FINDINGS, ...wide]);
     const hint =
@@ -164,8 +188,10 @@ function gatesOf(names: readonly string[]): ((finding: LintFinding) => boolean)[
   });
 }
 
-function fixLine({ size }: LintReport, { cases }: Dataset): string {
+function fixText({ size }: LintReport, before: Dataset, { header, cases }: Dataset): string {
   const kept = cases.filter(({ targets }) => targets.length > 0);
   const targets = kept.reduce((sum, one) => sum + one.targets.length, 0);
-  return `repaired: ${kept.length} of ${size.cases_with_targets} cases with a target and ${targets} of ${size.targets} targets are left; what went is in the file's audit`;
+  const removed = header.audit.slice(before.header.audit.length).map(({ rule, removed: count }) => `${rule} ${count}`);
+  const what = removed.length === 0 ? "nothing was removed" : `removed: ${removed.join(", ")} (by name in the file's \`audit\`)`;
+  return `repaired: ${kept.length} of ${size.cases_with_targets} cases with a target and ${targets} of ${size.targets} targets are left; ${what}`;
 }
