@@ -1,6 +1,6 @@
 /**
- * Does the text of a case name its answer? Reports that are localised already make any system look good (Kochhar, Tian and Lo, ASE 2014), so every
- * figure is shown by this class.
+ * Does the text of a case name its answer? Reports that are localised already make any system look good (a bias that Kochhar, Tian and Lo studied, ASE
+ * 2014), so every figure is shown by this class.
  *
  * | class | when |
  * | --- | --- |

@@ -67,7 +67,7 @@ function settle(text: string, names: TargetNames, stem: string, numbers: Map<str
 function replaceNames(text: string, names: TargetNames, stem: string, numbers: Map<string, number>): string {
   let masked = "";
   let at = 0;
-  for (const naming of names.namings(text)) {
+  for (const naming of names.namings(text, { parts: true })) {
     const name = text.slice(naming.start, naming.end);
     if (!isReplaceable(naming, name)) continue;
     const from = Math.max(at, naming.from);

@@ -84,8 +84,8 @@ export class TargetNames {
     if (!counts.includes(words.length)) counts.push(words.length);
   }
 
-  /** Every place that names a target, in the order of the text; they do not overlap. */
-  namings(text: string): Naming[] {
+  /** Every place that names a target, in the order of the text; they do not overlap. `parts`: also names inside longer ones. */
+  namings(text: string, { parts = false } = {}): Naming[] {
     const words = wordsOf(text);
     const lines = new LineStarts(text);
     const found: Naming[] = [];
@@ -96,7 +96,7 @@ export class TargetNames {
         at += hit.words;
       } else {
         const word = words[at];
-        if (word !== undefined) found.push(...this.#parts(text, word));
+        if (parts && word !== undefined) found.push(...this.#parts(text, word));
         at++;
       }
     }

@@ -72,8 +72,9 @@ export function answersByCase(
 /** What scores say of a data set that was read from a file. */
 export function datasetFacts(dataset: Dataset, { lint = true } = {}): ScoreMeta["dataset"] {
   const { header, cases } = dataset;
+  const digest = datasetDigest(dataset);
   return {
-    digest: datasetDigest(dataset),
+    digest,
     project_name: header.project_name,
     url: header.url,
     cases: cases.length,
@@ -83,13 +84,13 @@ export function datasetFacts(dataset: Dataset, { lint = true } = {}): ScoreMeta[
     extensions: header.extensions,
     scanned: header.scanned,
     audit: header.audit.map(({ rule, removed, what }) => ({ rule, removed, what })),
-    ...(lint ? { findings: findingsOf(cases) } : {}),
+    ...(lint ? { findings: findingsOf(cases, digest) } : {}),
   };
 }
 
-/** What the lint says of cases, as reports show it. */
-export function findingsOf(cases: readonly Case[]): DatasetFinding[] {
-  const { size, findings } = knownLint({ cases });
+/** What the lint says of cases, as reports show it. `digest`: of exactly these cases. */
+export function findingsOf(cases: readonly Case[], digest: string): DatasetFinding[] {
+  const { size, findings } = knownLint({ cases }, digest);
   return findings.map(({ name, severity, count, of, unit, what, cases: concerned, without }) => ({
     ...{ name, severity, count, of, unit, what },
     effect: without === null ? null : effectText(size, without),

@@ -245,6 +245,9 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     unasked.push(scoreCase(asked, null, settings));
   }
   const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
+  const digest = await casesDigest(prepared, tools);
+  const isWhole = dataset.all.length === dataset.items.length;
+  const selected = [...prepared.cases.values()];
   const meta: ScoreMeta = {
     backend,
     kind: answers?.kind ?? null,
@@ -252,7 +255,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     dataset: {
-      digest: await casesDigest(prepared, tools),
+      digest,
       project_name: header.success ? header.data.project_name : "data set",
       url: header.success ? header.data.url : null,
       cases: dataset.all.length,
@@ -262,7 +265,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
       extensions: header.success ? header.data.extensions : null,
       scanned: header.success ? header.data.scanned : null,
       audit: header.success ? header.data.audit.map(({ rule, removed, what }) => ({ rule, removed, what })) : [],
-      findings: findingsOf([...prepared.cases.values()]),
+      findings: findingsOf(selected, isWhole ? digest : datasetDigest({ cases: selected })),
     },
     corpus: await corpusFacts(corpus, tools),
     order: [...prepared.cases.keys()],

@@ -2,7 +2,6 @@
  * The lint of a data set: every finding that fires, worst first. Pure; needs no answers and no network, so that a data set is known before a
  * token is spent on it.
  */
-import { datasetDigest } from "../build.js";
 import { knownLeakage, type LeakClass } from "../leakage.js";
 import type { BadRecord, Case, Dataset } from "../schema.js";
 import { FINDINGS, type LintFinding, type LintReport, SEVERITIES } from "./contract.js";
@@ -91,8 +90,8 @@ function worstFirst(a: LintFinding, b: LintFinding): number {
 const KEPT = 8;
 const known = new Map<string, LintReport>();
 
-/** The lint of cases alone, made once for all cells of a run that share them. */
-export function knownLint(dataset: Pick<Dataset, "cases">, digest: string = datasetDigest(dataset)): LintReport {
+/** The lint of cases alone, made once for all cells of a run that share them. `digest`: of the cases (`datasetDigest`). */
+export function knownLint(dataset: Pick<Dataset, "cases">, digest: string): LintReport {
   const before = known.get(digest);
   if (before !== undefined) return before;
   const report = lintDataset(dataset);
