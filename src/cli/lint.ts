@@ -16,7 +16,7 @@ import { maskDataset } from "../dataset/mask.js";
 import { minedFile } from "../dataset/mined-file.js";
 import { readDataset } from "../dataset/read.js";
 import { restrictDataset } from "../dataset/restrict.js";
-import { type BadRecord, type Dataset, FILE_ROLES, type FileRole } from "../dataset/schema.js";
+import { type BadRecord, type Dataset, FILE_ROLES, type FileRole, type Target } from "../dataset/schema.js";
 import { writeAtomically } from "../engine/record.js";
 import { corpusFiles } from "../scoring/truth.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
@@ -161,14 +161,15 @@ function narrowed({ dataset, original }: Given, options: Options): Dataset {
   return restricted.value;
 }
 
-async function treeOf(options: Options, io: Io): Promise<((_: unknown, path: string) => boolean) | null> {
+async function treeOf(options: Options, io: Io): Promise<((_: unknown, target: Target) => boolean) | null> {
   const folder = text(options, "corpus");
   if (folder === undefined) return null;
   const found = await corpusPaths(folder, io.cwd, false);
   if (!found.ok) throw new UsageError(`--corpus: ${found.error}`);
   if (found.value.paths.length === 0) throw new UsageError(`--corpus: ${folder} holds no file`);
-  const { spelling } = corpusFiles(found.value);
-  return (_, path) => spelling(path) !== undefined;
+  const { spelling, index } = corpusFiles(found.value);
+  // As scoring looks: a path without its beginning stands for the one file that ends with it.
+  return (_, { path, partial }) => spelling(path) !== undefined || (partial === true && (index?.bySuffix(path) ?? null) !== null);
 }
 
 function gatesOf(names: readonly string[], hasTree: boolean): ((finding: LintFinding) => boolean)[] {

@@ -14,6 +14,7 @@
  */
 import { FINAL_STATUSES } from "../answers/schema.js";
 import { LEAK_CLASSES } from "../dataset/leakage.js";
+import { UNMASKED_STRATUM } from "../dataset/mask.js";
 import { LINK_GRADES } from "../dataset/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "./contract.js";
 import { scoresOfRepeats } from "./view-scores.js";
@@ -125,7 +126,7 @@ function strataOf(cases: readonly ScoredCase[]): Stratum[] {
 const ORDERS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ["links", LINK_GRADES],
   ["leak", LEAK_CLASSES],
-  ["leak_unmasked", LEAK_CLASSES],
+  [UNMASKED_STRATUM, LEAK_CLASSES],
 ]);
 
 function rankIn(order: readonly string[], value: string): number {

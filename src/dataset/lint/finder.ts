@@ -9,8 +9,8 @@ export interface Context {
   readonly withTargets: readonly Case[];
   readonly links: number;
   readonly targets: number;
-  /** Whether a path is a file of the tree that the case asks about; null = no tree is known. */
-  readonly exists: ((one: Case, path: string) => boolean) | null;
+  /** Whether a target is a file of the tree that the case asks about; null = no tree is known. */
+  readonly exists: ((one: Case, target: Target) => boolean) | null;
   readonly bad: readonly BadRecord[];
 }
 

@@ -75,7 +75,7 @@ const TABLE: Readonly<Record<FindingName, { fires: [readonly Case[], LintOptions
       silent: [withFirst({ links: [{ ...ownLink, merged_at: first.created_at }] })],
     },
     "merged-after-close": {
-      fires: [withFirst({ links: [{ ...ownLink, merged_at: "2024-03-03T10:00:01Z" }] })],
+      fires: [withFirst({ links: [{ ...ownLink, merged_at: "2024-03-03T10:00:02Z" }] })],
       silent: [withFirst({ links: [{ ...ownLink, merged_at: "2025-01-01T00:00:00Z" }], closed_at: null })],
     },
     "mention-link": {
@@ -123,7 +123,7 @@ const TABLE: Readonly<Record<FindingName, { fires: [readonly Case[], LintOptions
       silent: [CLEAN],
     },
     "absent-at-base": {
-      fires: [CLEAN, { exists: (_, path) => path !== first.targets[0]?.path }],
+      fires: [CLEAN, { exists: (_, { path }) => path !== first.targets[0]?.path }],
       silent: [CLEAN, { exists: () => true }],
     },
     "no-target": { fires: [withFirst({ targets: [] })], silent: [CLEAN] },
@@ -186,7 +186,7 @@ test("the committed data set shows every finding", () => {
   const read = readDataset(readFileSync(file, "utf8"), file);
   if (!read.ok) throw new Error(read.error.message);
   const { dataset, bad } = read.value;
-  const report = lintDataset(dataset, { bad, exists: (_, path) => path !== "src/pay/CardReader.java" });
+  const report = lintDataset(dataset, { bad, exists: (_, { path }) => path !== "src/pay/CardReader.java" });
   expect(report.findings.map(({ name }) => name).sort()).toEqual([...FINDINGS].sort());
   expect(report.findings.map(({ severity }) => severity)).toEqual(
     [...report.findings.map(({ severity }) => severity)].sort((a, b) => "ewi".indexOf(a.charAt(0)) - "ewi".indexOf(b.charAt(0))),
@@ -234,10 +234,16 @@ function dataset(cases: readonly Case[]): Dataset {
 
 describe("repair", () => {
   test("what the data does not say breaks no rule", () => {
-    expect(brokenRules({ repository: null, created_at: null, closed_at: null }, { repository: "a/b", merged_at: null })).toEqual(
-      [],
-    );
+    expect(
+      brokenRules({ repository: null, created_at: null, closed_at: null }, { repository: "a/b", merged_at: null, grade: null }),
+    ).toEqual([]);
     expect(brokenRules({ ...first, created_at: "yesterday" }, { ...ownLink, merged_at: "1999-01-01" })).toEqual([]);
+  });
+
+  test("a second more where the link says that the merge closed the issue", () => {
+    const late = { ...ownLink, merged_at: "2024-03-03T10:00:01Z" };
+    expect(brokenRules(first, late)).toEqual([]);
+    expect(brokenRules(first, { ...late, grade: null })).toEqual(["merged-after-close"]);
   });
 
   test("links go with the targets that only they explain; the audit names each once; a second repair changes nothing", () => {

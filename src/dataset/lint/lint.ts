@@ -3,7 +3,7 @@
  * token is spent on it.
  */
 import { knownLeakage, type LeakClass } from "../leakage.js";
-import type { BadRecord, Case, Dataset } from "../schema.js";
+import type { BadRecord, Case, Dataset, Target } from "../schema.js";
 import { FINDINGS, type LintFinding, type LintReport, SEVERITIES } from "./contract.js";
 import type { Context, Finder } from "./finder.js";
 import * as links from "./link-finders.js";
@@ -45,8 +45,8 @@ const FINDERS: readonly Finder[] = [
 ];
 
 export interface LintOptions {
-  /** Whether a path is a file of the tree that the case asks about; null = no tree is known. */
-  readonly exists?: ((one: Case, path: string) => boolean) | null;
+  /** Whether a target is a file of the tree that the case asks about; null = no tree is known. */
+  readonly exists?: ((one: Case, target: Target) => boolean) | null;
   /** Records of the file that are no cases. */
   readonly bad?: readonly BadRecord[];
 }

@@ -64,7 +64,7 @@ export const renamedTarget: Finder = (context) =>
 export const absentAtBase: Finder = (context) => {
   const { exists } = context;
   if (exists === null) return null;
-  const found = targetFinding(context, (one, { path }) => !exists(one, path), {
+  const found = targetFinding(context, (one, target) => !exists(one, target), {
     name: "absent-at-base",
     severity: "warning",
     what: (targets, cases) =>
@@ -80,12 +80,15 @@ export const absentAtBase: Finder = (context) => {
     : found;
 };
 
-export const noTarget: Finder = (context) =>
-  caseFinding(context, ({ id, targets }) => (targets.length === 0 ? { example: id } : null), {
+export const noTarget: Finder = (context) => {
+  const found = caseFinding(context, ({ id, targets }) => (targets.length === 0 ? { example: id } : null), {
     name: "no-target",
     severity: "info",
     what: (cases) => `${counted(cases, "case")} ${cases === 1 ? "has" : "have"} no target: shown, not scored`,
   });
+  // No figure counts them.
+  return found === null ? null : { ...found, without: null };
+};
 
 export const noBaseCommit: Finder = ({ withTargets }) => {
   const without = withTargets.filter(({ base_commit }) => base_commit === null);
