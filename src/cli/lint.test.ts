@@ -195,6 +195,30 @@ describe("the card", () => {
   });
 });
 
+test("what lint calls clusters, bench score resamples together", async () => {
+  const answers = POLLUTED.split("\n")
+    .slice(0, 30)
+    .map(
+      (line) =>
+        `${JSON.stringify({ id: JSON.parse(line).id, response: '{"classes":[{"path":"src/cart/ShoppingCart.java"}]}' })}\n`,
+    );
+  const folder = folderWith({ "polluted.jsonl": POLLUTED, "answers.jsonl": answers.join("") });
+  const score = (...more: string[]) => bench(folder, ["score", "answers.jsonl", "--dataset", "polluted.jsonl", ...more]);
+  const [cases, changes] = [await score("--json"), await score("--json", "--cluster", "change")].map(
+    ({ stdout }) => JSON.parse(stdout).summary,
+  );
+  expect(changes.bootstrap).toMatchObject({ cluster: "change" });
+  expect(changes.measures.F1.value).toBe(cases.measures.F1.value);
+  expect([changes.measures.F1.lower, changes.measures.F1.upper]).not.toEqual([cases.measures.F1.lower, cases.measures.F1.upper]);
+  expect((await score("--cluster", "change")).stdout.replace(/\s+/g, " ")).toContain(
+    "resamples of clusters of cases that share a pull request",
+  );
+  expect(await score("--cluster", "people")).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining("none, repository, change"),
+  });
+});
+
 test.each([
   ["nowhere.json", "there is no such file"],
   ["empty.json", "the file is empty"],

@@ -142,8 +142,14 @@ function notes(cells: readonly (readonly [string, Summary])[]): string[] {
     ...each(({ bootstrap, rules, n }) => {
       const scored = `${plural(n, "case")} scored with the rules "${visible(rules)}".`;
       if (bootstrap === null) return scored;
-      const { level, samples, seed } = bootstrap;
-      return `${scored} Below each value its ${percent(level)} interval: ${plural(samples, "resample")} of the cases, seed ${seed}.`;
+      const { level, samples, seed, cluster } = bootstrap;
+      const units =
+        cluster === undefined
+          ? "the cases"
+          : cluster === "repository"
+            ? "the repositories"
+            : "clusters of cases that share a pull request";
+      return `${scored} Below each value its ${percent(level)} interval: ${plural(samples, "resample")} of ${units}, seed ${seed}.`;
     }),
     ...each(({ repeats }) => (repeats > 1 ? `Up to ${repeats} answers per case, averaged first; outcomes count answers.` : null)),
     ...each(({ failed, rules, left_out_by_rules: leftOut }) => {
