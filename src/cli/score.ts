@@ -50,6 +50,10 @@ export const scoreCommand: Command = {
     { flag: "--judgements <file>", description: "What people judged beside the truth (bench pool; repeatable)", repeated: true },
     { flag: "--samples <n>", description: `Bootstrap resamples (default: ${DEFAULT_BOOTSTRAP.samples})` },
     { flag: "--seed <n>", description: `Bootstrap seed (default: ${DEFAULT_BOOTSTRAP.seed})` },
+    {
+      flag: "--cluster <unit>",
+      description: "What is resampled: none (cases), repository, or change (cases that share a pull request)",
+    },
     { flag: "--only-answered", description: "Leave cases without an answer out instead of counting them as zero" },
     { flag: "--runs <folder>", description: "Where runs are (default evaluation_results)" },
     { flag: "--cache <folder>", description: "The cache (default cache)" },

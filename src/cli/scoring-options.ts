@@ -10,6 +10,7 @@ import type { RuleSet } from "../matching/contract.js";
 import type { Measure } from "../measures/contract.js";
 import { parseMeasures } from "../measures/registry.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { CLUSTERS } from "../scoring/design.js";
 import { type BootstrapSettings, DEFAULT_BOOTSTRAP, MOST_SAMPLES } from "../scoring/intervals.js";
 import { datasetFacts, leftOut } from "../scoring/score-answers.js";
 import { type CorpusFiles, corpusFiles } from "../scoring/truth.js";
@@ -43,7 +44,12 @@ function whole(options: Options, name: string, least: number, most: number, fall
 
 export function bootstrapOf(options: Options, defaults: BootstrapSettings = DEFAULT_BOOTSTRAP): BootstrapSettings {
   const samples = whole(options, "samples", 1, MOST_SAMPLES, defaults.samples);
-  return { ...defaults, samples, seed: whole(options, "seed", 0, Number.MAX_SAFE_INTEGER, defaults.seed) };
+  const cluster = text(options, "cluster");
+  const unit = CLUSTERS.find((one) => one === cluster);
+  if (cluster !== undefined && unit === undefined)
+    throw new UsageError(`--cluster must be one of ${CLUSTERS.join(", ")}, and is "${cluster}"`);
+  const seed = whole(options, "seed", 0, Number.MAX_SAFE_INTEGER, defaults.seed);
+  return { ...defaults, samples, seed, ...(unit === undefined ? {} : { cluster: unit }) };
 }
 
 export function measuresOf(options: Options, defaults: readonly string[]): readonly Measure[] {

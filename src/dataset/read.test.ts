@@ -286,7 +286,7 @@ describe("JSON Lines", () => {
     expect(dataset.cases).toEqual(JSON.parse(`[${one}]`));
     expect(bad).toEqual([
       { record: 2, line: 2, what: "it is not valid JSON" },
-      { record: 3, line: 4, what: "its `id` o/r#7 is that of record 1 (line 1), which counts" },
+      { record: 3, line: 4, what: "its `id` o/r#7 is that of record 1 (line 1), which counts", duplicate_of: "o/r#7" },
       { record: 4, line: 5, what: "it is not an object" },
       { record: 5, line: 6, what: expect.stringContaining("neither a case") },
       { record: 6, line: 7, what: expect.stringContaining("no truth") },

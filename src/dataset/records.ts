@@ -38,7 +38,7 @@ export class Collected {
     const first = this.#firstWith.get(read.id);
     if (first !== undefined) {
       const id = visible(read.id).slice(0, 100);
-      this.bad.push({ ...place, what: `its \`id\` ${id} is that of ${recordPlace(first)}, which counts` });
+      this.bad.push({ ...place, what: `its \`id\` ${id} is that of ${recordPlace(first)}, which counts`, duplicate_of: read.id });
       return;
     }
     this.#firstWith.set(read.id, place);

@@ -94,6 +94,8 @@ export const caseSchema = z.object({
   url: z.string().nullable().default(null),
   created_at: z.string().nullable().default(null),
   closed_at: z.string().nullable().default(null),
+  /** When the text was last edited, where the source says; absent = unknown. */
+  edited_at: z.string().nullable().optional(),
   state_reason: z.string().nullable().default(null),
   labels: z.array(z.string()).default([]),
   /** Commit whose tree the question is asked about; null = unknown (the corpus decides). */
@@ -137,4 +139,6 @@ export interface Dataset {
 /** A record that could not be used: where it is and what is wrong with it. The others still count. */
 export interface BadRecord extends RecordPlace {
   readonly what: string;
+  /** The id that an earlier record has already, where that is what is wrong. */
+  readonly duplicate_of?: string;
 }

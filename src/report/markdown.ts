@@ -4,6 +4,7 @@
  */
 import { canonicalJson } from "../base/json.js";
 import type { MeasureSummary, ViewSummary } from "../scoring/summary-schema.js";
+import { datasetSection } from "./dataset-section.js";
 import { effortSection } from "./effort.js";
 import { fenced, markdownTable, markdownText } from "./escape.js";
 import type { Cell, ReportFacts } from "./json.js";
@@ -20,10 +21,13 @@ export function markdownReport(
   facts: ReportFacts & { readonly definitions: ReadonlyMap<string, string> },
 ): string {
   const ordered = inReadingOrder(cells);
+  // What a self-test scores says nothing of the data set.
+  const systems = ordered.filter(({ meta }) => !SELF_TESTS.has(meta.kind ?? ""));
   const sections = [
     heading(ordered, facts),
     figures(ordered),
     pooled(ordered),
+    datasetSection(systems.length > 0 ? systems : ordered),
     outcomes(ordered),
     rungs(ordered),
     effort(ordered),

@@ -91,3 +91,15 @@ test("hostile labels are shown, not obeyed", () => {
 test("no summary, no table", () => {
   expect(renderTable({}, plain)).toBe("");
 });
+
+test("one system has its figures by what the texts give away; several have the report", () => {
+  const leaking = [
+    scoredCase("a", viewScores(1, 0, 0), { strata: { leak: "full" } }),
+    scoredCase("b", viewScores(0, 1, 1), { strata: { leak: "none" } }),
+  ];
+  const text = renderTable({ a: summaryOf(leaking) }, { columns: 120, colour: false });
+  expect(text).toMatch(/^ {2}leak none \(n 1\) +0\.000/m);
+  expect(text).toMatch(/^ {2}leak full \(n 1\) +1\.000/m);
+  expect(text.indexOf("leak none")).toBeLessThan(text.indexOf("leak full"));
+  expect(renderTable({ a: summaryOf(leaking), b: summaryOf(leaking) }, plain)).not.toContain("leak");
+});

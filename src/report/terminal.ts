@@ -5,7 +5,7 @@
  * say otherwise. Comparisons belong to a paired test.
  */
 import { visible } from "../base/diagnostics.js";
-import type { MeasureSummary, Summary } from "../scoring/summary-schema.js";
+import type { MeasureSummary, Summary, ViewSummary } from "../scoring/summary-schema.js";
 import { grouped, percent, plural, range, ratio } from "./numbers.js";
 
 export interface TableOptions {
@@ -55,9 +55,18 @@ function figures(cells: readonly (readonly [string, Summary])[], width: number, 
       ...(summary.expectation === null
         ? []
         : [{ label: "  expected", cells: names.map((name) => ratio(summary.expectation?.[name])), faint: true }]),
+      // Of one system; of many, the report has the tables.
+      ...(cells.length === 1 ? leakRows(summary, values) : []),
     ];
   });
   return blocks(names, rows, width, dim);
+}
+
+/** By what the texts give away, where they differ in it. */
+function leakRows({ strata }: Summary, values: (measures: ViewSummary["measures"]) => string[]): Row[] {
+  const classes = Object.entries(strata.leak ?? {});
+  if (classes.length < 2) return [];
+  return classes.map(([name, { n, measures }]) => ({ label: `  leak ${name} (n ${n})`, cells: values(measures), faint: true }));
 }
 
 function outcomes(cells: readonly (readonly [string, Summary])[], width: number): string[] {
@@ -133,8 +142,14 @@ function notes(cells: readonly (readonly [string, Summary])[]): string[] {
     ...each(({ bootstrap, rules, n }) => {
       const scored = `${plural(n, "case")} scored with the rules "${visible(rules)}".`;
       if (bootstrap === null) return scored;
-      const { level, samples, seed } = bootstrap;
-      return `${scored} Below each value its ${percent(level)} interval: ${plural(samples, "resample")} of the cases, seed ${seed}.`;
+      const { level, samples, seed, cluster } = bootstrap;
+      const units =
+        cluster === undefined
+          ? "the cases"
+          : cluster === "repository"
+            ? "the repositories"
+            : "clusters of cases that share a pull request";
+      return `${scored} Below each value its ${percent(level)} interval: ${plural(samples, "resample")} of ${units}, seed ${seed}.`;
     }),
     ...each(({ repeats }) => (repeats > 1 ? `Up to ${repeats} answers per case, averaged first; outcomes count answers.` : null)),
     ...each(({ failed, rules, left_out_by_rules: leftOut }) => {

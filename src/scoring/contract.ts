@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { ANSWER_STATUSES, READ_BY } from "../answers/schema.js";
+import { SEVERITIES } from "../dataset/lint/contract.js";
 import { LINK_GRADES } from "../dataset/schema.js";
 import { MATCH_RUNGS } from "../matching/contract.js";
 
@@ -55,7 +56,7 @@ export const scoredCaseSchema = viewScoresSchema.extend({
   /** `owner/repo`, and the linked pull requests (`owner/repo#12`): which cases are no independent draws. Absent = unknown. */
   repository: z.string().nullable().optional(),
   changes: z.array(z.string()).optional(),
-  /** Strata: `links` (best grade, where known), and the data set's own. */
+  /** Strata: `links` (best grade, where known), `leak` (what the text gives away), and the data set's own. */
   strata: z.record(z.string(), z.string()),
   best_grade: z.enum(LINK_GRADES).nullable(),
   /** `unasked`: there is no answer at all. */
@@ -97,6 +98,21 @@ export type ScoredCase = z.infer<typeof scoredCaseSchema>;
 const leftOutSchema = z.object({ what: z.string(), count: z.number(), examples: z.array(z.string()) });
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
+/** A finding of the data set's lint, as far as reports need it. */
+const findingSchema = z.object({
+  name: z.string(),
+  severity: z.enum(SEVERITIES),
+  count: z.number(),
+  of: z.number(),
+  unit: z.string(),
+  what: z.string(),
+  /** What the data set would be without it, in words; null where nothing can be taken away. */
+  effect: z.string().nullable(),
+  /** Ids of the cases concerned: the figures without them are made of the others. */
+  cases: z.array(z.string()),
+});
+export type DatasetFinding = z.infer<typeof findingSchema>;
+
 /** Meta of a `score` stage's output: what is true of all its cases. */
 export const scoreMetaSchema = z.object({
   backend: z.string(),
@@ -125,6 +141,8 @@ export const scoreMetaSchema = z.object({
     extensions: z.array(z.string()).nullable(),
     scanned: z.number().nullable(),
     audit: z.array(z.object({ rule: z.string(), removed: z.number(), what: z.string() })),
+    /** What is wrong with the selected cases, worst first; absent = unknown (a report of an earlier version, or of another program). */
+    findings: z.array(findingSchema).optional(),
   }),
   /** `trees`: one per base commit, or a single one; the other members then are those of the first. */
   corpus: z

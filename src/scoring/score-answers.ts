@@ -2,10 +2,12 @@
 import type { Answer } from "../answers/schema.js";
 import { digestJson } from "../base/json.js";
 import { datasetDigest } from "../dataset/build.js";
+import { effectText } from "../dataset/lint/effect.js";
+import { knownLint } from "../dataset/lint/lint.js";
 import type { Case, Dataset } from "../dataset/schema.js";
 import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
-import type { LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
+import type { DatasetFinding, LeftOut, ScoredCase, ScoreMeta } from "./contract.js";
 import { countJudged } from "./judgements.js";
 import { type ScoreSettings, scoreCase, unreadNote } from "./score-case.js";
 import { inOrder } from "./views.js";
@@ -68,10 +70,11 @@ export function answersByCase(
 }
 
 /** What scores say of a data set that was read from a file. */
-export function datasetFacts(dataset: Dataset): ScoreMeta["dataset"] {
+export function datasetFacts(dataset: Dataset, { lint = true } = {}): ScoreMeta["dataset"] {
   const { header, cases } = dataset;
+  const digest = datasetDigest(dataset);
   return {
-    digest: datasetDigest(dataset),
+    digest,
     project_name: header.project_name,
     url: header.url,
     cases: cases.length,
@@ -81,7 +84,18 @@ export function datasetFacts(dataset: Dataset): ScoreMeta["dataset"] {
     extensions: header.extensions,
     scanned: header.scanned,
     audit: header.audit.map(({ rule, removed, what }) => ({ rule, removed, what })),
+    ...(lint ? { findings: findingsOf(cases, digest) } : {}),
   };
+}
+
+/** What the lint says of cases, as reports show it. `digest`: of exactly these cases. */
+export function findingsOf(cases: readonly Case[], digest: string): DatasetFinding[] {
+  const { size, findings } = knownLint({ cases }, digest);
+  return findings.map(({ name, severity, count, of, unit, what, cases: concerned, without }) => ({
+    ...{ name, severity, count, of, unit, what },
+    effect: without === null ? null : effectText(size, without),
+    cases: [...concerned],
+  }));
 }
 
 /** What scores say of the rules that made them. */

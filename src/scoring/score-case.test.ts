@@ -300,3 +300,22 @@ describe("a person's rules", () => {
     });
   });
 });
+
+describe("what the text gives away is a stratum", () => {
+  const strata = (more: Record<string, unknown>) => scoreCase(asked(FILES.slice(0, 2), more), null, settings()).strata;
+
+  test("none, partial, full", () => {
+    expect(strata({ body: "It is cold." }).leak).toBe("none");
+    expect(strata({ body: "The class Door is open." }).leak).toBe("partial");
+    expect(strata({ body: "The class Door and the Window are open." }).leak).toBe("full");
+  });
+
+  test("the data set's own stratum of that name gives way; the others stay", () => {
+    expect(strata({ strata: { leak: "mine", difficulty: "hard" } })).toEqual({ leak: "none", difficulty: "hard" });
+  });
+
+  test("a case read back from a report has no text and keeps what was found; one without targets has none", () => {
+    expect(strata({ body: null, strata: { leak: "full" } }).leak).toBe("full");
+    expect(scoreCase(asked([]), null, settings()).strata).toEqual({});
+  });
+});

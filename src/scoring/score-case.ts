@@ -7,6 +7,7 @@
  */
 import { parseAnswer } from "../answers/parse.js";
 import { type Answer, type Entry, FINAL_STATUSES, type Reading } from "../answers/schema.js";
+import { knownLeakage } from "../dataset/leakage.js";
 import type { Prediction, RuleSet } from "../matching/contract.js";
 import { matchEntries } from "../matching/match.js";
 import type { Measure } from "../measures/contract.js";
@@ -81,9 +82,19 @@ function known(usage: NonNullable<Answer["usage"]>): Record<string, number | nul
   return Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value ?? null]));
 }
 
-/** `links` is ours; a stratum of that name in the data set gives way to it where the grade is known. */
-function strataOf({ strata, best_grade }: ScoreableCase): Record<string, string> {
-  return Object.fromEntries([...Object.entries(strata), ...(best_grade === null ? [] : [["links", best_grade] as const])]);
+/**
+ * `links` and `leak` are ours; strata of these names in the data set give way to them where grade and text are known. A case whose text is
+ * not at hand (read back from a report) keeps what was found when it was.
+ */
+export function strataOf(asked: ScoreableCase): Record<string, string> {
+  const { strata, best_grade, title, body, targets } = asked;
+  const isStored = body === undefined || (body === null && strata.leak !== undefined);
+  const leak = isStored ? undefined : knownLeakage(asked, { title, body, targets })?.class;
+  return Object.fromEntries([
+    ...Object.entries(strata),
+    ...(best_grade === null ? [] : [["links", best_grade] as const]),
+    ...(leak === undefined ? [] : [["leak", leak] as const]),
+  ]);
 }
 
 /**

@@ -13,6 +13,8 @@
  * The `seed` rules keep the original's denominators: failed and unasked cases are left out of every view.
  */
 import { FINAL_STATUSES } from "../answers/schema.js";
+import { LEAK_CLASSES } from "../dataset/leakage.js";
+import { UNMASKED_STRATUM } from "../dataset/mask.js";
 import { LINK_GRADES } from "../dataset/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "./contract.js";
 import { scoresOfRepeats } from "./view-scores.js";
@@ -102,7 +104,7 @@ interface Stratum {
   readonly members: readonly ScoredCase[];
 }
 
-/** Strata in order of name, then of first appearance in the data set; grades of links best first. */
+/** Strata in order of name, then of first appearance in the data set; grades of links best first, leaks least first. */
 function strataOf(cases: readonly ScoredCase[]): Stratum[] {
   const strata = new Map<string, Map<string, ScoredCase[]>>();
   for (const scored of cases) {
@@ -116,11 +118,18 @@ function strataOf(cases: readonly ScoredCase[]): Stratum[] {
   }
   return [...strata.keys()].sort().flatMap((name) => {
     const values = [...(strata.get(name) ?? [])].map(([value, members]) => ({ name, value, members }));
-    return name === "links" ? values.sort((a, b) => gradeRank(a.value) - gradeRank(b.value)) : values;
+    const order: readonly string[] | undefined = ORDERS.get(name);
+    return order === undefined ? values : values.sort((a, b) => rankIn(order, a.value) - rankIn(order, b.value));
   });
 }
 
-function gradeRank(value: string): number {
-  const rank = (LINK_GRADES as readonly string[]).indexOf(value);
-  return rank === -1 ? LINK_GRADES.length : rank;
+const ORDERS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ["links", LINK_GRADES],
+  ["leak", LEAK_CLASSES],
+  [UNMASKED_STRATUM, LEAK_CLASSES],
+]);
+
+function rankIn(order: readonly string[], value: string): number {
+  const rank = order.indexOf(value);
+  return rank === -1 ? order.length : rank;
 }

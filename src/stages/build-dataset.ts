@@ -6,6 +6,7 @@
  */
 import * as z from "zod";
 import { buildDataset, changedFile, datasetDigest, type IssueWithLinks } from "../dataset/build.js";
+import { maskDataset } from "../dataset/mask.js";
 import { minedFile, minedFileStem } from "../dataset/mined-file.js";
 import type { Dataset, Link } from "../dataset/schema.js";
 import { type OutFile, type StageInputs, type StageTools, wholeStage } from "../engine/contract.js";
@@ -22,7 +23,15 @@ import {
   linksMetaSchema,
 } from "../github/schema.js";
 import { linkRuleText, scopeCovers, selectLinks } from "../github/select.js";
-import { builtRoles, builtRolesSchema, datasetOutput, extensionList, extensionsSchema, roleList } from "./dataset-options.js";
+import {
+  builtRoles,
+  builtRolesSchema,
+  datasetOutput,
+  extensionList,
+  extensionsSchema,
+  maskSchema,
+  roleList,
+} from "./dataset-options.js";
 import { OTHER_RULES } from "./old-dataset.js";
 
 export const buildDatasetConfigSchema = z.strictObject({
@@ -33,6 +42,7 @@ export const buildDatasetConfigSchema = z.strictObject({
       "Which links count: `closing`, `mentions`, or a list of grades such as `[closing, curated]`; default: as the links were resolved",
     ),
   roles: builtRolesSchema,
+  mask: maskSchema,
 });
 type Config = z.infer<typeof buildDatasetConfigSchema>;
 
@@ -46,10 +56,11 @@ export const buildDatasetStage = wholeStage<Config>({
   consumes: { issues: "one", links: "one", files: "one" },
   precious: false,
   selectable: true,
-  keyConfig: ({ extensions, links, roles }) => ({
+  keyConfig: ({ extensions, links, roles, mask }) => ({
     extensions: extensionList(extensions),
     links,
     roles: roles && roleList(roles),
+    ...(mask ? { mask } : {}),
   }),
   run: async (config, inputs, tools) => {
     const meta = issuesMetaSchema.safeParse(inputs.one("issues").meta);
@@ -61,7 +72,7 @@ export const buildDatasetStage = wholeStage<Config>({
     const fetched = await load(inputs, tools);
     const joined = joinIssues(fetched, rule);
     if (joined.unwanted.length > 0) return { ok: false, message: notCovered(rule, resolved.data.links) };
-    const dataset = buildDataset(joined.issues, {
+    const built = buildDataset(joined.issues, {
       project: meta.data.repository,
       url: meta.data.url,
       scanned: meta.data.listed,
@@ -74,12 +85,13 @@ export const buildDatasetStage = wholeStage<Config>({
         ...joined.notes,
       ],
     });
+    const dataset = config.mask ? maskDataset(built) : built;
     const unknown = dataset.header.audit.find((line) => line.rule === "truth-unknown");
     if (unknown !== undefined)
       tools.warn(`${unknown.removed} issues were left out because their links or files could not be fetched: run again`);
     return {
       ok: true,
-      value: { ...datasetOutput(dataset), files: outFiles(dataset, new Date(tools.clock.now()).toISOString()) },
+      value: { ...datasetOutput(dataset), files: outFiles(dataset, new Date(tools.clock.now()).toISOString(), config.mask) },
     };
   },
 });
@@ -150,8 +162,8 @@ function joinIssues(
 }
 
 /** The mined file and, under the same name, the audit alone: what each rule removed. */
-function outFiles(dataset: Dataset, now: string): OutFile[] {
-  const stem = minedFileStem(dataset.header.project_name);
+function outFiles(dataset: Dataset, now: string, masked: boolean): OutFile[] {
+  const stem = minedFileStem(`${dataset.header.project_name}${masked ? "__masked" : ""}`);
   const { audit, notes, project_name, links, extensions, scanned } = dataset.header;
   const summary = {
     project_name,

@@ -31,6 +31,13 @@ export function builtRoles(given: z.infer<typeof builtRolesSchema>, rule: LinkRu
   return roleList(given ?? (rule === "mentions" ? "all" : "source"));
 }
 
+export const maskSchema = z
+  .boolean()
+  .default(false)
+  .describe(
+    "Take the names of the targets out of the texts: a variant of the data set whose questions do not name their answers",
+  );
+
 /** With the dot, lower case, sorted; null = every file. */
 export function extensionList(extensions: z.infer<typeof extensionsSchema>): string[] | null {
   if (extensions === null || extensions === undefined) return null;

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { driveStage } from "../../test/rigs/drive-stage.js";
 import { type StageToolsRig, stageInputs, stageToolsRig } from "../../test/rigs/stage-tools.js";
 import { digestJson } from "../base/json.js";
+import { leakageOf } from "../dataset/leakage.js";
 import { readDataset } from "../dataset/read.js";
 import { type Case, caseSchema, type DatasetHeader, datasetHeaderSchema } from "../dataset/schema.js";
 import type { StageOutput, WholeResult, WholeStageKind } from "../engine/contract.js";
@@ -167,6 +168,41 @@ describe("build-dataset", () => {
     expect(key({ extensions: ".Java" })).toBe(key({ extensions: ["java"] }));
     expect(key({ roles: "source" })).toBe(key({ roles: ["source"] }));
     expect(key({ roles: "source" })).not.toBe(key({}));
+  });
+});
+
+describe("mask", () => {
+  const inPlace = (one: Case) => ({ ...one, title: "", body: "", strata: {} });
+
+  test("build-dataset: texts without the names of the targets, another digest, a file of its own; the truth is the same", async () => {
+    const mined = await mine(["closing", "curated"]);
+    const options = { links: ["closing", "curated"], extensions: [".java"] };
+    const plain = await run(build, buildDatasetConfigSchema.parse(options), mined);
+    const masked = await run(build, buildDatasetConfigSchema.parse({ ...options, mask: true }), mined);
+    expect(cases(plain).some((one) => leakageOf(one)?.class === "full")).toBe(true);
+    expect(cases(masked).filter((one) => (leakageOf(one)?.class ?? "none") !== "none")).toEqual([]);
+    expect(cases(masked).map(inPlace)).toEqual(cases(plain).map(inPlace));
+    expect(header(masked).digest).not.toBe(header(plain).digest);
+    expect(header(masked).notes.at(-1)).toContain("masked: ");
+    expect(masked.files?.map(({ name }) => name)).toEqual([
+      "apache__cordova-android__masked__{timestamp}.json",
+      "apache__cordova-android__masked__{timestamp}__audit.json",
+    ]);
+  });
+
+  test("the key changes only where it is on", () => {
+    const key = (value: unknown) => build.keyConfig?.(buildDatasetConfigSchema.parse(value));
+    expect(key({ mask: false })).toEqual(key({}));
+    expect(key({ mask: true })).not.toEqual(key({}));
+  });
+
+  test("import-dataset", async () => {
+    const text = `${JSON.stringify({ id: "a#1", title: "DoorBell rings", body: "", targets: [{ path: "src/DoorBell.java", role: "source" }], repository: null, number: null })}\n`;
+    const path = join(tools.baseFolder, "cases.jsonl");
+    mkdirSync(tools.baseFolder, { recursive: true });
+    writeFileSync(path, text);
+    const result = await run(imported, importDatasetConfigSchema.parse({ path, mask: true }));
+    expect(cases(result).map(({ title, strata }) => [title, strata])).toEqual([["Hidden1 rings", { leak_unmasked: "full" }]]);
   });
 });
 

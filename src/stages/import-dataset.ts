@@ -6,13 +6,22 @@ import { renderDiagnostic } from "../base/diagnostics.js";
 import { digestBytes } from "../base/json.js";
 import { recordPlace } from "../base/plain-words.js";
 import { part } from "../cache/key.js";
+import { maskDataset } from "../dataset/mask.js";
 import { DATASET_FORMATS, readDataset } from "../dataset/read.js";
 import { restrictDataset } from "../dataset/restrict.js";
 import type { Dataset } from "../dataset/schema.js";
 import { StageProblem, type StageTools, wholeStage } from "../engine/contract.js";
 import { linkRuleSchema } from "../github/schema.js";
 import { linkRuleText } from "../github/select.js";
-import { datasetOutput, extensionList, extensionsSchema, gradesOf, roleList, rolesSchema } from "./dataset-options.js";
+import {
+  datasetOutput,
+  extensionList,
+  extensionsSchema,
+  gradesOf,
+  maskSchema,
+  roleList,
+  rolesSchema,
+} from "./dataset-options.js";
 
 export const importDatasetConfigSchema = z.strictObject({
   path: z.string().min(1).describe("The file, relative to the pipeline file"),
@@ -23,6 +32,7 @@ export const importDatasetConfigSchema = z.strictObject({
   extensions: extensionsSchema,
   links: linkRuleSchema.optional().describe("Accept only links of these grades; default: as the file has them"),
   roles: rolesSchema,
+  mask: maskSchema,
   commit: z
     .string()
     .min(1)
@@ -46,12 +56,13 @@ export const importDataset = wholeStage<Config>({
   consumes: {},
   precious: false,
   selectable: true,
-  keyConfig: ({ format, extensions, links, roles, commit }) => ({
+  keyConfig: ({ format, extensions, links, roles, commit, mask }) => ({
     format,
     ...(commit === undefined ? {} : { commit }),
     extensions: extensionList(extensions),
     links,
     roles: roleList(roles),
+    ...(mask ? { mask } : {}),
   }),
   // The name is part of the key because sets that don't name themselves are called by it.
   identify: async ({ path }, tools) => {
@@ -80,7 +91,7 @@ export const importDataset = wholeStage<Config>({
       links: config.links === undefined || grades === null ? null : { text: linkRuleText(config.links), grades },
     });
     if (!dataset.ok) return { ok: false, message: `${config.path}: ${dataset.error}` };
-    return { ok: true, value: datasetOutput(dataset.value) };
+    return { ok: true, value: datasetOutput(config.mask ? maskDataset(dataset.value) : dataset.value) };
   },
 });
 

@@ -46,7 +46,7 @@ export const reportStage = wholeStage<Config>({
   produces: "report",
   consumes: { scores: "some", intervals: "many", comparison: "many" },
   shape: "whole",
-  version: 4,
+  version: 5,
   precious: false,
   keyConfig: ({ formats, measures }) => ({
     formats: [...new Set(formats)].sort(),

@@ -218,7 +218,9 @@ describe("bootstrap and report", () => {
       (await rig.load(intervals.items)).map((value, index) => ({ id: intervals.items[index]?.id, value })),
     );
     const rows = again.items.map(({ value }) => value as { view: string; name: string; n: number });
-    expect(new Set(rows.map(({ view }) => view))).toEqual(new Set(["headline", "without_failed", "all_targets", "in_repo_only"]));
+    expect(new Set(rows.map(({ view }) => view))).toEqual(
+      new Set(["headline", "without_failed", "all_targets", "in_repo_only", "stratum:leak=none"]),
+    );
     expect(rows.find(({ view, name }) => view === "headline" && name === "F1")).toMatchObject({ n: 3 });
   });
 

@@ -30,8 +30,8 @@ import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
 import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
-import { rulesFacts } from "../scoring/score-answers.js";
-import { filesNeeded, needsContents, type ScoreSettings, scoreCase } from "../scoring/score-case.js";
+import { findingsOf, rulesFacts } from "../scoring/score-answers.js";
+import { filesNeeded, needsContents, type ScoreSettings, scoreCase, strataOf } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { type ContentReader, contentReader } from "./file-contents.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
@@ -242,7 +242,9 @@ function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit
 
 /** What scoring reads of a case and what reports show of it, nothing else. */
 function caseDigest(asked: Case, rules: RuleSet): string {
-  const { id, number, title, url, repository, targets, best_grade, strata } = asked;
+  const { id, number, title, url, repository, targets, best_grade } = asked;
+  // With what the text gives away, which is all that scores hold of the text.
+  const strata = strataOf(asked);
   const changes = asked.links.map((link) => `${link.repository}#${link.number}`);
   const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
   return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted });
@@ -268,6 +270,9 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     unasked.push(scoreCase(asked, null, settings));
   }
   const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
+  const digest = await casesDigest(prepared, tools);
+  const isWhole = dataset.all.length === dataset.items.length;
+  const selected = [...prepared.cases.values()];
   const meta: ScoreMeta = {
     backend,
     kind: answers?.kind ?? null,
@@ -275,7 +280,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     dataset: {
-      digest: await casesDigest(prepared, tools),
+      digest,
       project_name: header.success ? header.data.project_name : "data set",
       url: header.success ? header.data.url : null,
       cases: dataset.all.length,
@@ -285,6 +290,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
       extensions: header.success ? header.data.extensions : null,
       scanned: header.success ? header.data.scanned : null,
       audit: header.success ? header.data.audit.map(({ rule, removed, what }) => ({ rule, removed, what })) : [],
+      findings: findingsOf(selected, isWhole ? digest : datasetDigest({ cases: selected })),
     },
     corpus: await corpusFacts(corpus, tools),
     order: [...prepared.cases.keys()],
