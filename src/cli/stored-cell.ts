@@ -72,6 +72,8 @@ export async function scoreCell(
   rules: RuleSet,
   measures: readonly Measure[],
   judgements?: Judgements,
+  /** Derived strata; default: those of the scores before. */
+  strata: readonly string[] = cell.before?.meta.strata ?? [],
 ): Promise<Scored> {
   const { asked } = answersByCase(cell.cases, cell.answers);
   const groups = new Map<string | null, (typeof asked)[number][]>();
@@ -85,7 +87,7 @@ export async function scoreCell(
   const unasked = new Map<string, ScoredCase>();
   for (const [key, group] of groups) {
     const corpus = key === null ? null : await cell.trees.load(key);
-    const settings = { rules, measures, corpus, backend: cell.facts.backend, ...(judgements && { judgements }) };
+    const settings = { rules, measures, corpus, backend: cell.facts.backend, strata, ...(judgements && { judgements }) };
     for (const { item, answers } of group) {
       if (answers.length === 0) unasked.set(item.id, scoreCase(item, null, settings));
       for (const answer of answers) items.push(scoreCase(item, answer, settings));
@@ -96,6 +98,7 @@ export async function scoreCell(
     rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     ...(judgements && { judgements: countJudged(judgements) }),
+    ...(strata.length > 0 && { strata: [...strata] }),
     unasked: cell.cases.flatMap(({ id }) => unasked.get(id) ?? []),
   };
   return { meta, cases: inOrder(items, meta) };

@@ -12,6 +12,7 @@ import { matchEntries } from "../matching/match.js";
 import type { Measure } from "../measures/contract.js";
 import type { JudgeOptions } from "../measures/judgement.js";
 import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
+import { derivedStrata } from "./derived-strata.js";
 import { expectationOf } from "./expectation.js";
 import { type Judgements, withJudged } from "./judgements.js";
 import { judgeLines } from "./line-level.js";
@@ -28,6 +29,8 @@ export interface ScoreSettings {
   readonly backend: string;
   /** What people judged beside the truth. The `seed` rules know of no such thing. */
   readonly judgements?: Judgements;
+  /** Strata to derive from the case (`derived-strata.ts`). */
+  readonly strata?: readonly string[];
 }
 
 /** The part of a scored case that the rules decide. */
@@ -52,7 +55,7 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     title: asked.title,
     url: asked.url,
     ...independenceOf(asked),
-    strata: strataOf(asked),
+    strata: { ...strataOf(asked), ...derivedStrata(settings.strata ?? [], asked, figures.targets) },
     best_grade: asked.best_grade,
     status: answer?.status ?? "unasked",
     error: answer?.error ?? null,

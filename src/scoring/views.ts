@@ -15,6 +15,7 @@
 import { FINAL_STATUSES } from "../answers/schema.js";
 import { LINK_GRADES } from "../dataset/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "./contract.js";
+import { isOrdered } from "./derived-strata.js";
 import { scoresOfRepeats } from "./view-scores.js";
 
 /** One case of a view; its repeats are averaged first, so that a case asked three times weighs no more than another. */
@@ -102,7 +103,7 @@ interface Stratum {
   readonly members: readonly ScoredCase[];
 }
 
-/** Strata in order of name, then of first appearance in the data set; grades of links best first. */
+/** Strata in order of name, then of first appearance in the data set; grades of links best first, numbers and years in their order. */
 function strataOf(cases: readonly ScoredCase[]): Stratum[] {
   const strata = new Map<string, Map<string, ScoredCase[]>>();
   for (const scored of cases) {
@@ -116,6 +117,7 @@ function strataOf(cases: readonly ScoredCase[]): Stratum[] {
   }
   return [...strata.keys()].sort().flatMap((name) => {
     const values = [...(strata.get(name) ?? [])].map(([value, members]) => ({ name, value, members }));
+    if (isOrdered(name)) return values.sort((a, b) => (a.value < b.value ? -1 : 1));
     return name === "links" ? values.sort((a, b) => gradeRank(a.value) - gradeRank(b.value)) : values;
   });
 }

@@ -28,6 +28,7 @@ import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { strataProblem } from "../scoring/derived-strata.js";
 import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
 import { rulesFacts } from "../scoring/score-answers.js";
 import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
@@ -35,6 +36,15 @@ import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.j
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules, rulesName } from "./rules.js";
 import { treeNotes } from "./tree-notes.js";
+
+const strataSchema = z
+  .array(
+    z.string().superRefine((name, context) => {
+      const problem = strataProblem(name);
+      if (problem !== null) context.addIssue({ code: "custom", message: problem });
+    }),
+  )
+  .default([]);
 
 const configSchema = z.strictObject({
   rules: rulesName.default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
@@ -44,6 +54,9 @@ const configSchema = z.strictObject({
     .optional()
     .describe("File of what people judged beside the truth (bench pool), relative to the pipeline file"),
   measures: measureNames.default(DEFAULT_MEASURES).describe("Names of measures: P, R, F1, Hit@5, R@10, RR, ..."),
+  strata: strataSchema.describe(
+    "Figures also by what follows from the cases: targets (how many), repository, year, role, split=2024-01-31 (created before, or from then on)",
+  ),
 });
 type Config = z.infer<typeof configSchema>;
 
@@ -51,6 +64,7 @@ interface Prepared {
   readonly rules: RuleSet;
   readonly judgements: Judgements | undefined;
   readonly measures: readonly Measure[];
+  readonly strata: readonly string[];
   readonly cases: ReadonlyMap<string, Case>;
   /** Ids of cases that `--items` or `--sample` left out: their answers are no mistake. */
   readonly unselected: ReadonlySet<string>;
@@ -90,7 +104,10 @@ export const scoreStage = itemStage<Config, Prepared>({
   over: "answers",
   version: 4,
   precious: false,
-  keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
+  keyConfig: ({ measures, strata }) => ({
+    measures: measuresOf(measures).map(({ name }) => name),
+    ...(strata.length === 0 ? {} : { strata }),
+  }),
   identify: async ({ rules, judgements }, tools) => {
     const judged = await judgementsOf(judgements, tools);
     return [
@@ -101,11 +118,11 @@ export const scoreStage = itemStage<Config, Prepared>({
   prepare,
   parts: () => [],
   units,
-  async execute({ rules, measures, files, judgements }, unit, tools) {
+  async execute({ rules, measures, strata, files, judgements }, unit, tools) {
     const { asked, answer, tree } = unit.data as ScoreWork;
     const corpus = tree === null ? null : await files(tree, tools);
     const scored = scoreCase(asked, answer, {
-      ...{ rules, measures, corpus, backend: answer.backend },
+      ...{ rules, measures, strata, corpus, backend: answer.backend },
       ...(judgements === undefined ? {} : { judgements }),
     });
     return { type: "done", items: [{ id: unit.id, value: scored }] };
@@ -141,6 +158,7 @@ async function prepare(config: Config, inputs: StageInputs, tools: StageTools): 
     rules: await rulesOf(config.rules, tools),
     judgements: await judgementsOf(config.judgements, tools),
     measures: measuresOf(config.measures),
+    strata: config.strata,
     cases: new Map(cases.map((one) => [one.id, one])),
     unselected: new Set(dataset.all.flatMap(({ id }) => (selected.has(id) ? [] : [id]))),
     dataset,
@@ -207,18 +225,19 @@ function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit
   return [
     {
       id: item.id,
-      parts: [part("answer", item.digest), part("case", caseDigest(asked, prepared.rules)), part("tree", tree?.digest ?? null)],
+      parts: [part("answer", item.digest), part("case", caseDigest(asked, prepared)), part("tree", tree?.digest ?? null)],
       data,
     },
   ];
 }
 
 /** What scoring reads of a case and what reports show of it, nothing else. */
-function caseDigest(asked: Case, rules: RuleSet): string {
+function caseDigest(asked: Case, { rules, strata: wanted }: Prepared): string {
   const { id, number, title, url, repository, targets, best_grade, strata } = asked;
   const changes = asked.links.map((link) => `${link.repository}#${link.number}`);
   const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
-  return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted });
+  const created = wanted.length === 0 ? {} : { created_at: asked.created_at };
+  return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted, ...created });
 }
 
 const EXAMPLES = 10;
@@ -239,7 +258,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   for (const asked of unaskedCases) {
     const tree = treeOf(prepared, asked);
     const files = tree === null ? null : await prepared.files(tree, tools);
-    const settings: ScoreSettings = { rules, measures, corpus: files, backend, ...(judgements && { judgements }) };
+    const settings: ScoreSettings = { rules, measures, strata: prepared.strata, corpus: files, backend, ...(judgements && { judgements }) };
     unasked.push(scoreCase(asked, null, settings));
   }
   const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
@@ -266,6 +285,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     unasked,
     only_answered: false,
     ...(judgements && { judgements: countJudged(judgements) }),
+    ...(prepared.strata.length > 0 && { strata: [...prepared.strata] }),
     left_out: [
       ...(answers?.left_out ?? []),
       ...leftOut("answers to cases that the data set does not have", prepared.unknown),
