@@ -91,9 +91,11 @@ describe("octocode.yaml", () => {
     const lines = (label: string) => first.json.summary[label]?.measures["R(level=lines)@5"]?.value;
     expect(lines("vector-only")).toBe(1);
     const rows = () =>
-      (JSON.parse(readFileSync(join(folder, "evaluation_results/octocode/RESULTS.json"), "utf8")) as {
-        rows: { label: string; run_id: string; seconds: number | null; identity: { search?: unknown } | null }[];
-      }).rows;
+      (
+        JSON.parse(readFileSync(join(folder, "evaluation_results/octocode/RESULTS.json"), "utf8")) as {
+          rows: { label: string; run_id: string; seconds: number | null; identity: { search?: unknown } | null }[];
+        }
+      ).rows;
     const before = rows();
     expect(before).toHaveLength(7);
     expect(before.every(({ seconds }) => seconds !== null)).toBe(true);
@@ -166,5 +168,7 @@ test("loc-bench.yaml: instances of several repositories, each at its own commit,
     ["2024", 1],
   ]);
   expect(sizes("repository")).toHaveLength(2);
-  expect((await run(folder, ["pipelines/loc-bench.yaml", ...set], { PATH: process.env.PATH ?? "" })).json.counts.executed).toBe(0);
+  expect((await run(folder, ["pipelines/loc-bench.yaml", ...set], { PATH: process.env.PATH ?? "" })).json.counts.executed).toBe(
+    0,
+  );
 }, 60_000);

@@ -7,7 +7,7 @@ import { comparisonHtml } from "../report/comparison-html.js";
 import { comparisonMarkdown, renderComparison } from "../report/comparison-text.js";
 import { latexComparison } from "../report/latex.js";
 import type { Side } from "../scoring/align.js";
-import { type Comparison, type CompareSettings, compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
+import { type CompareSettings, type Comparison, compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
 import { CLUSTERS } from "../scoring/design.js";
 import { MOST_SAMPLES } from "../scoring/intervals.js";
 import { COMPARE_STREAM } from "../scoring/paired.js";

@@ -20,6 +20,7 @@ const COMMANDS: Readonly<
   status: { load: () => import("./status.js"), summary: "Show runs: running, finished, resumable" },
   dag: { load: () => import("./dag.js"), summary: "Draw a pipeline" },
   mine: { load: () => import("./mine.js"), summary: "Mine GitHub repositories into a data set" },
+  query: { load: () => import("./query.js"), summary: "Ask one backend about a data set or a question, without a pipeline" },
   score: {
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",

@@ -130,7 +130,13 @@ async function scoreRun(named: string, options: Options, io: Io): Promise<Cell[]
       for (const note of lost) io.stderr(`note: ${note}\n`);
       one = { ...one, facts: { ...one.facts, warnings: [...one.facts.warnings, ...lost] } };
       const measures = measuresOf(options, cell.before?.meta.measures ?? DEFAULT_MEASURES);
-      const scored = await scoreCell(one, rules, measures, (await judgementsFor(options, io)).judgements, strataOf(options).strata);
+      const scored = await scoreCell(
+        one,
+        rules,
+        measures,
+        (await judgementsFor(options, io)).judgements,
+        strataOf(options).strata,
+      );
       cells.push(summarisedCell(cell.label, scored, measures, bootstrapOf(options, cell.bootstrap)));
     }
   } finally {
@@ -157,7 +163,14 @@ async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> 
   const scored = scoreAnswers({
     dataset,
     answers,
-    settings: { rules, measures, corpus: corpus?.files ?? null, backend, ...strataOf(options), ...(await judgementsFor(options, io)) },
+    settings: {
+      rules,
+      measures,
+      corpus: corpus?.files ?? null,
+      backend,
+      ...strataOf(options),
+      ...(await judgementsFor(options, io)),
+    },
     corpus: corpus?.facts ?? null,
     onlyAnswered: options["only-answered"] === true || options.onlyAnswered === true,
     leftOut: [...badCases, ...given.bad],

@@ -7,7 +7,18 @@ import { ratio } from "./numbers.js";
 
 const NAMED = 10;
 
-export const PAIR_COLUMNS = ["first", "second", "difference", "95 % interval", "p", "p (Holm)", "won", "tied", "lost", ""] as const;
+export const PAIR_COLUMNS = [
+  "first",
+  "second",
+  "difference",
+  "95 % interval",
+  "p",
+  "p (Holm)",
+  "won",
+  "tied",
+  "lost",
+  "",
+] as const;
 
 /** A row of a pair's table, as `PAIR_COLUMNS` names them. */
 export function pairCells(row: PairRow): string[] {

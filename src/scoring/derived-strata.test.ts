@@ -36,7 +36,13 @@ test("repository, year and a split by date; what is not said is unknown", () => 
 });
 
 test("names are checked", () => {
-  expect(["targets", "repository", "year", "role", "split=2024-02-29"].map(strataProblem)).toEqual([null, null, null, null, null]);
+  expect(["targets", "repository", "year", "role", "split=2024-02-29"].map(strataProblem)).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
   expect(strataProblem("leek")).toContain("targets, repository, year, role");
   expect(strataProblem("split=2024-13-40")).toContain("split=");
 });

@@ -258,7 +258,14 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   for (const asked of unaskedCases) {
     const tree = treeOf(prepared, asked);
     const files = tree === null ? null : await prepared.files(tree, tools);
-    const settings: ScoreSettings = { rules, measures, strata: prepared.strata, corpus: files, backend, ...(judgements && { judgements }) };
+    const settings: ScoreSettings = {
+      rules,
+      measures,
+      strata: prepared.strata,
+      corpus: files,
+      backend,
+      ...(judgements && { judgements }),
+    };
     unasked.push(scoreCase(asked, null, settings));
   }
   const treeless = corpus === null ? 0 : [...prepared.cases.values()].filter((one) => treeOf(prepared, one) === null).length;
