@@ -16,6 +16,7 @@ import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./con
 import { chosenMeasures } from "./inputs.js";
 import { count, flag, text } from "./options.js";
 import { readResamples, writeResamples } from "./resamples.js";
+import { relabelled, shownLabels } from "./shown-labels.js";
 import { appendStepSummary } from "./step-summary.js";
 import { runsFolder } from "./stored-run.js";
 import { type StoredRun, storedRun } from "./stored-runs.js";
@@ -43,6 +44,11 @@ export const command: Command = {
     { flag: "--export-resamples <file>", description: "Write the resamples that were drawn, for another program" },
     { flag: "--markdown <file>", description: "Also write the comparison as Markdown" },
     { flag: "--latex <file>", description: "Also write its table for LaTeX (package booktabs)" },
+    {
+      flag: "--label <label=name>",
+      description: "What a run is called in the tables: latest:bm25=BM25, or by its label (repeatable)",
+      repeated: true,
+    },
     { flag: "--html <file>", description: "Also write it as a fragment of HTML that needs nothing else" },
     { flag: "--format <format>", description: `On stdout: ${FORMATS.join(", ")} (default text)` },
     { flag: "--runs <folder>", description: "Where runs are (default evaluation_results)" },
@@ -59,7 +65,7 @@ export const command: Command = {
     const out = runsFolder(options, io);
     const runs: StoredRun[] = [];
     for (const argument of args) runs.push(await storedRun(argument, { out, cwd: io.cwd, io, options }));
-    const { sides, cells } = sidesOf(runs);
+    const { sides, cells } = sidesOf(runs, args, shownLabels(options));
     if (sides.length < 2) {
       throw new UsageError(`${args.join(" ")} is a single cell; give another run to compare it with: bench compare RUN_A RUN_B`);
     }
@@ -134,20 +140,29 @@ function rendered(comparison: Comparison, format: (typeof FORMATS)[number], io: 
 }
 
 /** Labels as short as they can be and still differ; `cells`: the label within its own run. */
-function sidesOf(runs: readonly StoredRun[]): { sides: Side[]; cells: ReadonlyMap<string, string> } {
-  const all = runs.flatMap(({ name, reports }) => reports.map((report) => ({ name, report })));
+function sidesOf(
+  runs: readonly StoredRun[],
+  typed: readonly string[],
+  names: ReadonlyMap<string, string>,
+): { sides: Side[]; cells: ReadonlyMap<string, string> } {
+  // A run of one cell goes by what was typed for it, too.
+  const all = runs.flatMap(({ name, reports }, index) =>
+    reports.map((report) => ({ name, report, typed: reports.length === 1 ? [typed[index] ?? ""] : [] })),
+  );
   const plain = all.map(({ report }) => report.label);
   const unique = new Set(plain).size === plain.length;
   const cells = new Map<string, string>();
-  const sides = all.map(({ name, report }): Side => {
+  const sides = all.map(({ name, report, typed: also }): Side & { readonly also: readonly string[] } => {
     const wanted = unique ? report.label : `${name}:${report.label}`;
     let label = wanted;
     // The same cell given twice is a fair question (it must differ in nothing).
     for (let number = 2; cells.has(label); number++) label = `${wanted} (${number})`;
     cells.set(label, report.label);
-    return { label, meta: report.meta, cases: report.cases };
+    return { label, meta: report.meta, cases: report.cases, also };
   });
-  return { sides, cells };
+  const shown = relabelled(sides, names, ({ also }) => also);
+  const own = new Map(shown.map(({ label }, index) => [label, cells.get(sides[index]?.label ?? "") ?? label]));
+  return { sides: shown, cells: own };
 }
 
 function measuresFor(sides: readonly Side[], options: Options): readonly Measure[] {

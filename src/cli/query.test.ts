@@ -66,7 +66,7 @@ test("a question of one's own shows the answer and the files that are read from 
   const json = JSON.parse((await bench(folder, [...argv, "--json"])).stdout);
   expect(json).toMatchObject({
     queries: 0,
-    readings: [{ reading: "answered", files: [{ path: "src/Parser.java" }, { path: "src/Writer.java" }] }],
+    readings: [{ reading: "answered", files: [{ path: "src/Parser.java" }, { path: "src/Writer.java" }, { path: null }] }],
   });
 });
 
