@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { renderDiagnostic, visible } from "../base/diagnostics.js";
 import { digestJson } from "../base/json.js";
 import { recordPlace } from "../base/plain-words.js";
-import { isParquet } from "../dataset/parquet.js";
+import { beginsLikeParquet } from "../dataset/parquet.js";
 import { readDataset } from "../dataset/read.js";
 import type { Dataset } from "../dataset/schema.js";
 import { datasetText } from "../dataset/text.js";
@@ -72,7 +72,7 @@ export async function datasetFileText(file: string, io: Io): Promise<string> {
   const bytes = await fileBytes(file, io);
   const read = await datasetText(bytes);
   // Bytes that are no UTF-8 have always been shown where they stand.
-  if (!read.ok && isParquet(bytes)) throw new UsageError(`${file} ${read.error}`);
+  if (!read.ok && beginsLikeParquet(bytes)) throw new UsageError(`${file} ${read.error}`);
   return read.ok ? read.value : bytes.toString("utf8");
 }
 

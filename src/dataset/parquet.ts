@@ -10,7 +10,12 @@ const MAGIC = "PAR1";
 
 /** By its content: the mark at both ends. */
 export function isParquet(bytes: Uint8Array): boolean {
-  return bytes.byteLength >= 12 && mark(bytes.subarray(0, 4)) && mark(bytes.subarray(-4));
+  return bytes.byteLength >= 12 && beginsLikeParquet(bytes) && mark(bytes.subarray(-4));
+}
+
+/** Without the mark at its end it was cut off. */
+export function beginsLikeParquet(bytes: Uint8Array): boolean {
+  return mark(bytes.subarray(0, 4));
 }
 
 function mark(bytes: Uint8Array): boolean {

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { bench, folderWith } from "../../test/rigs/bench-command.js";
 import { hitCases, reportText } from "../../test/rigs/report-files.js";
@@ -40,6 +42,21 @@ test.each([
 ])("%j is refused with advice", async (argv, message) => {
   const { exit, stderr } = await report("--format", "latex", ...argv);
   expect([exit, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test("bench score takes Parquet, and says when it was cut off", async () => {
+  const parquet = readFileSync(resolve(import.meta.dirname, "../../test/data/parquet/instances-zstd.parquet"));
+  const folder = folderWith({
+    "answers.jsonl": `${JSON.stringify({ id: "owner__project-1", response: '{"classes":[{"path":"src/reader.py"}]}' })}\n`,
+  });
+  writeFileSync(join(folder, "whole.parquet"), parquet);
+  writeFileSync(join(folder, "cut.parquet"), parquet.subarray(0, 3000));
+  const score = (file: string) =>
+    bench(folder, ["score", "answers.jsonl", "--dataset", file, "--strata", "targets,year", "--json"]);
+  const { summary } = JSON.parse((await score("whole.parquet")).stdout);
+  expect([summary.n, summary.strata.targets["1"].n, summary.strata.targets["2-3"].n]).toEqual([3, 2, 1]);
+  const cut = await score("cut.parquet");
+  expect([cut.exit, cut.stderr]).toEqual([2, expect.stringContaining("cut.parquet begins like Parquet")]);
 });
 
 test("two runs of one label get names for people", async () => {
