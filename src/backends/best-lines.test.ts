@@ -18,6 +18,11 @@ test("repeating one word is worth less than another word", () => {
   expect(bestLines(text, weights, 2)).toEqual([7, 7]);
 });
 
+test("stretches of one line see the last line, too", () => {
+  expect(bestLines("x\ndoor", weights, 1)).toEqual([2, 2]);
+  expect(bestLines("roof\nx\ndoor", weights, 1)).toEqual([3, 3]);
+});
+
 test("no line has a word: no lines", () => {
   expect(bestLines("nothing\nhere", weights, 4)).toBeNull();
   expect(bestLines("", weights, 4)).toBeNull();

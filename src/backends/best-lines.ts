@@ -13,7 +13,8 @@ export function bestLines(text: string, weights: ReadonlyMap<string, number>, si
   const found = text.split("\n").map((line) => tokenize(line).filter((term) => weights.has(term)));
   const step = Math.max(1, Math.floor(size / 2));
   let best: { readonly score: number; readonly from: number } | null = null;
-  for (let from = 0; from === 0 || from + step < found.length; from += step) {
+  // Until a stretch reaches the end: also where stretches of one line don't overlap.
+  for (let from = 0; from === 0 || from - step + size < found.length; from += step) {
     const score = scoreOf(found.slice(from, from + size), weights);
     if (score > (best?.score ?? 0)) best = { score, from };
   }

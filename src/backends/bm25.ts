@@ -59,7 +59,8 @@ export const bm25: BackendKind<Options> = {
   // 2: lines.
   version: 2,
   options,
-  identityOf: ({ k1, b, top, lines }) => ({ k1, b, top, lines }),
+  // `last_line`: stretches of one line once passed over the last line of a file; such answers are asked anew.
+  identityOf: ({ k1, b, top, lines }) => ({ k1, b, top, lines, ...(lines === 1 ? { last_line: true } : {}) }),
   needsCorpus: true,
   readsTruth: false,
   readsDataset: false,

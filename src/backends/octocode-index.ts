@@ -4,19 +4,27 @@
  * The tool decides by its working folder what to index and where; it also looks for a Git repository around it. Our trees lie below a cache
  * that may lie in a repository, which must not be taken for theirs, so Git is kept from looking above the tree.
  */
-import { mkdir, readdir, stat, symlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import * as z from "zod";
-import { digestJson, type Json } from "../base/json.js";
+import { digestBytes, digestJson, type Json } from "../base/json.js";
 import { writtenText } from "../base/written-text.js";
 import { type BackendEnvironment, type DoctorEnvironment, type Finding, UnusableConfiguration } from "./contract.js";
 import { toolFindings } from "./doctor.js";
-import { digestOfFile } from "./file-digest.js";
 import type { IndexTool } from "./index-tool.js";
+import { TOML_PATH, type TomlValue, withTomlSettings } from "./toml-settings.js";
 import { type Env, knownVersion, passedOn, runTool, versionForKey } from "./tool-process.js";
 
 const OCTOCODE_INSTALL =
   "Install octocode (https://github.com/Muvon/octocode; npm's package of that name is another tool), or give its path with `bin:`";
+
+/** Values by path, such as `search.hybrid.enabled`. */
+export const octocodeSettings = z.record(
+  z.string().regex(TOML_PATH, "is no path of a setting: write table.key"),
+  z.union([z.string().max(10_000), z.number(), z.boolean()]),
+);
+type Settings = Readonly<Record<string, TomlValue>>;
 
 /** Options that the index and the search share. */
 export const octocodeCommon = {
@@ -32,6 +40,9 @@ export const octocodeCommon = {
     .describe(
       "Its settings file (models, max_results, similarity_threshold), by content in the key. Default: octocode's defaults.",
     ),
+  settings: octocodeSettings
+    .default({})
+    .describe("Values of its settings file to set, by path (`embedding.code_model`): for the index and every search."),
   version: writtenText.optional().describe("Version for the key; default: what `octocode --version` says."),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable"))
@@ -55,38 +66,77 @@ export function octocodeFile(bin: string, baseFolder: string): string {
   return /^\.\.?[/\\]/.test(bin) ? resolve(baseFolder, bin) : bin;
 }
 
-/** The environment of octocode with this data folder (undefined: the person's own) for this tree. */
+/** The environment of octocode with this data folder (undefined: the person's own) for this tree; `file`: the settings file to use. */
 export function octocodeEnv(
   options: { readonly config?: string | undefined; readonly env: readonly string[] },
   { baseFolder, env = {} }: { readonly baseFolder: string; readonly env?: Env },
-  place?: { readonly folder: string | undefined; readonly tree: string },
+  place?: { readonly folder: string | undefined; readonly tree: string; readonly file: string | undefined },
 ): Record<string, string> {
+  const file = place === undefined && options.config !== undefined ? resolve(baseFolder, options.config) : place?.file;
   return {
     ...passedOn(env, [...PASSED_ON, ...options.env]),
-    ...(options.config === undefined ? {} : { OCTOCODE_CONFIG_PATH: resolve(baseFolder, options.config) }),
+    ...(file === undefined ? {} : { OCTOCODE_CONFIG_PATH: file }),
     ...(place === undefined ? {} : { GIT_CEILING_DIRECTORIES: dirname(place.tree) }),
     ...(place?.folder === undefined ? {} : { XDG_DATA_HOME: join(place.folder, "data") }),
   };
 }
 
-/** The version, and the content of the settings file. */
+/**
+ * The text of the settings file with `settings` and then `search` set; null where octocode's defaults are used as they are. Throws
+ * `UnusableConfiguration` where there is no such file, or a value can't be set.
+ */
+async function settingsText(
+  options: { readonly config?: string | undefined; readonly settings: Settings; readonly search?: Settings },
+  baseFolder: string,
+): Promise<string | null> {
+  const set = { ...options.settings, ...options.search };
+  if (options.config === undefined && Object.keys(set).length === 0) return null;
+  const text = options.config === undefined ? "" : await readFile(resolve(baseFolder, options.config), "utf8").catch(() => null);
+  if (text === null) {
+    throw new UnusableConfiguration(`octocode: \`config:\` names ${options.config}, but there is no such file: check the path`);
+  }
+  const edited = withTomlSettings(text, set);
+  if (!edited.ok) throw new UnusableConfiguration(`octocode: ${options.config ?? "`settings:`"}: ${edited.error}`);
+  return edited.value;
+}
+
+/** The settings file to run with: the person's own, or a copy with the values set, named by its content. */
+export async function octocodeSettingsFile(
+  options: { readonly config?: string | undefined; readonly settings: Settings; readonly search?: Settings },
+  { baseFolder, cacheFolder }: Pick<BackendEnvironment, "baseFolder" | "cacheFolder">,
+): Promise<string | undefined> {
+  const text = await settingsText(options, baseFolder);
+  if (text === null) return undefined;
+  if (options.config !== undefined && Object.keys({ ...options.settings, ...options.search }).length === 0)
+    return resolve(baseFolder, options.config);
+  if (cacheFolder === undefined) throw new UnusableConfiguration("octocode: `settings:` needs a cache to keep the file in");
+  const folder = cacheFolder("octocode");
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `${digestBytes(Buffer.from(text)).slice(0, 32)}.toml`);
+  if ((await readFile(file, "utf8").catch(() => null)) === text) return file;
+  const making = `${file}.${randomUUID()}.tmp`;
+  await writeFile(making, text);
+  await rename(making, file);
+  return file;
+}
+
+/** The version, and the content of the settings file that the index is made with. */
 export async function octocodeFingerprint(
   options: {
     readonly bin: string;
     readonly config?: string | undefined;
+    readonly settings: Settings;
     readonly version?: string | undefined;
     readonly env: readonly string[];
   },
   { baseFolder, env = {} }: { readonly baseFolder: string; readonly env?: Env },
 ): Promise<Json> {
   const file = octocodeFile(options.bin, baseFolder);
+  // Without what only the search sets: variants of the search share one index.
+  const { config, settings } = options;
+  const text = await settingsText({ config, settings }, baseFolder);
   const version = await versionForKey(options, file, octocodeEnv(options, { baseFolder, env }), OCTOCODE_INSTALL);
-  if (options.config === undefined) return { version };
-  const digest = await digestOfFile(resolve(baseFolder, options.config));
-  if (digest === null) {
-    throw new UnusableConfiguration(`octocode: \`config:\` names ${options.config}, but there is no such file: check the path`);
-  }
-  return { version, config: digest };
+  return text === null ? { version } : { version, config: digestBytes(Buffer.from(text)) };
 }
 
 /**
@@ -155,7 +205,8 @@ export const octocodeIndex: IndexTool<OctocodeIndexOptions> = {
     const tree = await corpus.folder();
     await mkdir(join(folder, "data"), { recursive: true });
     await shareModels(folder, environment);
-    const env = octocodeEnv(options, environment, { folder, tree });
+    const settings = await octocodeSettingsFile(options, environment);
+    const env = octocodeEnv(options, environment, { folder, tree, file: settings });
     const args = ["index", "--no-git", ...options.args];
     const end = await runTool({ file, args, cwd: tree, env }, environment, signal, explainOctocode);
     if (!end.ok) {

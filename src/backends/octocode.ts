@@ -20,6 +20,8 @@ import {
   octocodeFile,
   octocodeFingerprint,
   octocodeIndex,
+  octocodeSettings,
+  octocodeSettingsFile,
   searchHome,
 } from "./octocode-index.js";
 import { bestChunks, type RankedFile, rankedResponse } from "./ranked.js";
@@ -34,7 +36,11 @@ const options = z.strictObject({
     .min(1)
     .max(10_000)
     .default(15)
-    .describe("Longest list of files to answer with. How many blocks the tool gives is set in its `config`."),
+    .describe("Longest list to answer with. How many blocks the tool gives is set in its `config`."),
+  chunks: z
+    .enum(["best", "all"])
+    .default("best")
+    .describe("`best`: each file once, with its best block; `all`: every block, for measures of lines."),
   threshold: z.number().min(0).max(1).optional().describe("Least similarity; default: the tool's (0.65 in 0.22)."),
   query_bytes: z
     .number()
@@ -43,6 +49,15 @@ const options = z.strictObject({
     .max(100_000)
     .default(500)
     .describe("Longest query in bytes; the tool refuses more than 500."),
+  search: octocodeSettings
+    .default({})
+    .superRefine((settings, context) => {
+      for (const path of Object.keys(settings).filter((name) => !name.startsWith("search."))) {
+        const message = "is no setting of the search (`search.…`): what shapes the index belongs into `settings`, on both sides";
+        context.addIssue({ code: "custom", path: [path], message });
+      }
+    })
+    .describe("Settings of the search alone, by path (`search.hybrid.enabled`): variants share one index."),
   args: z
     .array(writtenText)
     .default([])
@@ -66,7 +81,11 @@ export const octocode: BackendKind<Options> = {
   summary: "octocode: semantic code search, an external program.",
   version: 1,
   options,
-  identityOf: ({ mode, top, threshold, query_bytes, args }) => ({ mode, top, threshold: threshold ?? null, query_bytes, args }),
+  identityOf: ({ mode, top, threshold, query_bytes, args, search, chunks }) => ({
+    ...{ mode, top, threshold: threshold ?? null, query_bytes, args },
+    ...(chunks === "best" ? {} : { chunks }),
+    ...(Object.keys(search).length === 0 ? {} : { search }),
+  }),
   fingerprint: octocodeFingerprint,
   needsCorpus: true,
   usesIndex: () => "optional",
@@ -83,11 +102,13 @@ export const octocode: BackendKind<Options> = {
   },
   open: async (config, environment) => {
     const fingerprint = await octocodeFingerprint(config, environment);
-    const { bin, config: settings, version, env } = config;
-    const indexConfig: OctocodeIndexOptions = { bin, config: settings, version, env, args: [], timeout: null, concurrency: 1 };
+    const { bin, config: file, settings, version, env } = config;
+    const common = { bin, config: file, settings, version, env };
+    const indexConfig: OctocodeIndexOptions = { ...common, args: [], timeout: null, concurrency: 1 };
     const index = indexOnDemand(octocodeIndex, indexConfig, fingerprint, environment);
+    const searchFile = await octocodeSettingsFile(config, environment);
     return {
-      ask: (question, signal) => ask(config, fingerprint, index, environment, question, signal),
+      ask: (question, signal) => ask({ ...config, searchFile }, fingerprint, index, environment, question, signal),
       close: index.close,
     };
   },
@@ -95,7 +116,7 @@ export const octocode: BackendKind<Options> = {
 };
 
 async function ask(
-  config: Options,
+  config: Options & { readonly searchFile: string | undefined },
   fingerprint: Json,
   index: IndexOnDemand,
   environment: BackendEnvironment,
@@ -112,7 +133,7 @@ async function ask(
   }
   const indexed = question.index?.facts.config;
   if (indexed !== undefined && indexed !== configOf(fingerprint)) {
-    const error = "the index was made with other settings than the search would use: give both the same `config`";
+    const error = "the index was made with other settings than the search would use: give both the same `config` and `settings`";
     return { status: "failed", response: "", error };
   }
   const began = environment.clock();
@@ -133,7 +154,7 @@ async function ask(
     query,
   ];
   const file = octocodeFile(config.bin, environment.baseFolder);
-  const env = octocodeEnv(config, environment, { folder, tree });
+  const env = octocodeEnv(config, environment, { folder, tree, file: config.searchFile });
   const end = await runTool({ file, args, cwd: tree, env }, environment, signal, explainOctocode);
   if (!end.ok) return end.failure;
   const seconds = Math.max(0, environment.clock() - began - place.waited);
@@ -142,7 +163,8 @@ async function ask(
   const details: Record<string, unknown> = { tool: fingerprint, blocks: read.blocks.length };
   if (read.unreadable > 0) details.unreadable_blocks = read.unreadable;
   if (cutFrom !== undefined) details.query_cut = { from_bytes: cutFrom, to_bytes: bytes, limit: config.query_bytes };
-  return { status: "completed", response: rankedResponse(bestChunks(read.blocks, config.top)), details, seconds };
+  const blocks = config.chunks === "all" ? read.blocks.slice(0, config.top) : bestChunks(read.blocks, config.top);
+  return { status: "completed", response: rankedResponse(blocks), details, seconds };
 }
 
 /**

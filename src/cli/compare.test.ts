@@ -49,6 +49,31 @@ describe("bench compare", () => {
     expect(found.measures.RR[0].b).toBeCloseTo(0.8, 12);
   });
 
+  test("as a fragment of HTML: bold only what stands against all, and nothing of strangers but text", async () => {
+    const folder = project();
+    const html = await bench(folder, ["compare", "runs/r1", "--samples", "200", "--measures", "Hit@1", "--format", "html"]);
+    expect(html.exit, html.stderr).toBe(0);
+    expect(html.stdout).toMatch(/^<section class="bench-comparison">[\s\S]*<\/section>\n$/);
+    // gamma is the best of all three and stands against alpha alone.
+    expect(html.stdout).toContain('<th scope="row"><sup>a</sup> gamma</th><td>1.000<sup>b</sup></td>');
+    expect(html.stdout).not.toContain("<strong>");
+    expect(html.stdout).not.toMatch(/<script|https?:|src=|@import|url\(/);
+    const two = await bench(folder, ["compare", "runs/r1:alpha", "runs/r1:gamma", "--measures", "Hit@1", "--html", "out/c.html"]);
+    expect(two.exit, two.stderr).toBe(0);
+    expect(readFileSync(join(folder, "out/c.html"), "utf8")).toContain("<strong>1.000</strong><sup>a</sup>");
+  });
+
+  test("--format gives the same as the files, and names what it knows", async () => {
+    const folder = project();
+    const argv = ["compare", "runs/r1:alpha", "runs/r1:beta", "--samples", "200", "--latex", "t.tex", "--markdown", "t.md"];
+    const latex = await bench(folder, [...argv, "--format", "latex"]);
+    expect(latex.stdout).toBe(readFileSync(join(folder, "t.tex"), "utf8"));
+    const markdown = await bench(folder, [...argv, "--format", "markdown"]);
+    expect(markdown.stdout).toBe(readFileSync(join(folder, "t.md"), "utf8"));
+    const wrong = await bench(folder, [...argv, "--format", "pdf"]);
+    expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining("choose text, json, markdown, latex, html")]);
+  });
+
   test("a run's cells are compared in the order of its pipeline", async () => {
     const found = await json(project(), "runs/r1", "--measures", "Hit@1");
     expect(found.runs.map(({ label }: { label: string }) => label)).toEqual(["gamma", "alpha", "beta"]);

@@ -3,21 +3,25 @@ import { resolve } from "node:path";
 import { writeAtomically } from "../engine/record.js";
 import type { Measure } from "../measures/contract.js";
 import { parseMeasures } from "../measures/registry.js";
+import { comparisonHtml } from "../report/comparison-html.js";
 import { comparisonMarkdown, renderComparison } from "../report/comparison-text.js";
 import { latexComparison } from "../report/latex.js";
 import type { Side } from "../scoring/align.js";
-import { type CompareSettings, compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
+import { type CompareSettings, type Comparison, compareRuns, DEFAULT_COMPARE } from "../scoring/compare.js";
 import { CLUSTERS } from "../scoring/design.js";
 import { MOST_SAMPLES } from "../scoring/intervals.js";
 import { COMPARE_STREAM } from "../scoring/paired.js";
 import { INTERVAL_METHODS } from "../statistics/interval-methods.js";
-import { type Command, EXIT, type OptionValue, UsageError } from "./contract.js";
+import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
 import { chosenMeasures } from "./inputs.js";
 import { count, flag, text } from "./options.js";
 import { readResamples, writeResamples } from "./resamples.js";
+import { relabelled, shownLabels } from "./shown-labels.js";
 import { appendStepSummary } from "./step-summary.js";
 import { runsFolder } from "./stored-run.js";
 import { type StoredRun, storedRun } from "./stored-runs.js";
+
+const FORMATS = ["text", "json", "markdown", "latex", "html"] as const;
 
 type Options = Readonly<Record<string, OptionValue>>;
 
@@ -40,6 +44,13 @@ export const command: Command = {
     { flag: "--export-resamples <file>", description: "Write the resamples that were drawn, for another program" },
     { flag: "--markdown <file>", description: "Also write the comparison as Markdown" },
     { flag: "--latex <file>", description: "Also write its table for LaTeX (package booktabs)" },
+    {
+      flag: "--label <label=name>",
+      description: "What a run is called in the tables: latest:bm25=BM25, or by its label (repeatable)",
+      repeated: true,
+    },
+    { flag: "--html <file>", description: "Also write it as a fragment of HTML that needs nothing else" },
+    { flag: "--format <format>", description: `On stdout: ${FORMATS.join(", ")} (default text)` },
     { flag: "--runs <folder>", description: "Where runs are (default evaluation_results)" },
     { flag: "--cache <folder>", description: "The cache, for runs without JSON reports (default cache)" },
     { flag: "--json", description: "One JSON value on stdout, with the ids of all cases gained and lost" },
@@ -50,10 +61,11 @@ export const command: Command = {
     "bench compare old-report.json new-report.json --json",
   ],
   run: async (args, options, io) => {
+    const format = formatOf(options);
     const out = runsFolder(options, io);
     const runs: StoredRun[] = [];
     for (const argument of args) runs.push(await storedRun(argument, { out, cwd: io.cwd, io, options }));
-    const { sides, cells } = sidesOf(runs);
+    const { sides, cells } = sidesOf(runs, args, shownLabels(options));
     if (sides.length < 2) {
       throw new UsageError(`${args.join(" ")} is a single cell; give another run to compare it with: bench compare RUN_A RUN_B`);
     }
@@ -97,28 +109,60 @@ export const command: Command = {
     if (file !== undefined) await writeAtomically(resolve(io.cwd, file), comparisonMarkdown(compared.value));
     const latex = text(options, "latex");
     if (latex !== undefined) await writeAtomically(resolve(io.cwd, latex), latexComparison(compared.value));
+    const html = text(options, "html");
+    if (html !== undefined) await writeAtomically(resolve(io.cwd, html), comparisonHtml(compared.value));
     await appendStepSummary(io, comparisonMarkdown(compared.value));
-    if (flag(options, "json")) io.stdout(`${JSON.stringify(compared.value, null, 2)}\n`);
-    else io.stdout(renderComparison(compared.value, { colour: io.terminal.colour }));
+    io.stdout(rendered(compared.value, format, io));
     return EXIT.done;
   },
 };
 
+function formatOf(options: Options): (typeof FORMATS)[number] {
+  const typed = text(options, "format");
+  const format = flag(options, "json") ? "json" : FORMATS.find((known) => known === (typed ?? "text"));
+  if (format === undefined) throw new UsageError(`--format ${typed}: choose ${FORMATS.join(", ")}`);
+  return format;
+}
+
+function rendered(comparison: Comparison, format: (typeof FORMATS)[number], io: Io): string {
+  switch (format) {
+    case "json":
+      return `${JSON.stringify(comparison, null, 2)}\n`;
+    case "markdown":
+      return comparisonMarkdown(comparison);
+    case "latex":
+      return latexComparison(comparison);
+    case "html":
+      return comparisonHtml(comparison);
+    case "text":
+      return renderComparison(comparison, { colour: io.terminal.colour });
+  }
+}
+
 /** Labels as short as they can be and still differ; `cells`: the label within its own run. */
-function sidesOf(runs: readonly StoredRun[]): { sides: Side[]; cells: ReadonlyMap<string, string> } {
-  const all = runs.flatMap(({ name, reports }) => reports.map((report) => ({ name, report })));
+function sidesOf(
+  runs: readonly StoredRun[],
+  typed: readonly string[],
+  names: ReadonlyMap<string, string>,
+): { sides: Side[]; cells: ReadonlyMap<string, string> } {
+  // A run of one cell goes by what was typed for it, too.
+  const all = runs.flatMap(({ name, reports }, index) =>
+    reports.map((report) => ({ name, report, typed: reports.length === 1 ? [typed[index] ?? ""] : [] })),
+  );
   const plain = all.map(({ report }) => report.label);
   const unique = new Set(plain).size === plain.length;
   const cells = new Map<string, string>();
-  const sides = all.map(({ name, report }): Side => {
+  const sides = all.map(({ name, report, typed: also }): Side & { readonly also: readonly string[] } => {
     const wanted = unique ? report.label : `${name}:${report.label}`;
     let label = wanted;
     // The same cell given twice is a fair question (it must differ in nothing).
     for (let number = 2; cells.has(label); number++) label = `${wanted} (${number})`;
     cells.set(label, report.label);
-    return { label, meta: report.meta, cases: report.cases };
+    return { label, meta: report.meta, cases: report.cases, also };
   });
-  return { sides, cells };
+  const shown = relabelled(sides, names, ({ also }) => also);
+  const own = new Map(shown.map(({ label }, index) => [label, cells.get(sides[index]?.label ?? "") ?? label]));
+  return { sides: shown, cells: own };
 }
 
 function measuresFor(sides: readonly Side[], options: Options): readonly Measure[] {

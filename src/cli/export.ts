@@ -12,7 +12,7 @@ import type { Case, Dataset } from "../dataset/schema.js";
 import { writeAtomically } from "../engine/record.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { count, flag, list } from "./options.js";
-import { fileText, type Options, text } from "./scoring-options.js";
+import { datasetFileText, type Options, text } from "./scoring-options.js";
 import { locateRun, openStoredRun, runsFolder, type StoredRun } from "./stored-run.js";
 
 const WHAT = ["queries", "answers", "dataset", "bundle"] as const;
@@ -129,7 +129,7 @@ function expectedOf({ targets, links }: Case, original: boolean): string[] {
 async function datasetFrom(from: string, options: Options, io: Io): Promise<{ dataset: Dataset; original: boolean }> {
   let content: string;
   try {
-    content = await fileText(from, io);
+    content = await datasetFileText(from, io);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { dataset: await datasetOfRun(from, options, io), original: false };

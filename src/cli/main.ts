@@ -21,6 +21,7 @@ const COMMANDS: Readonly<
   dag: { load: () => import("./dag.js"), summary: "Draw a pipeline" },
   mine: { load: () => import("./mine.js"), summary: "Mine GitHub repositories into a data set" },
   lint: { load: () => import("./lint.js"), summary: "Say what is wrong with a data set; repair it, mask it, write its card" },
+  query: { load: () => import("./query.js"), summary: "Ask one backend about a data set or a question, without a pipeline" },
   score: {
     load: async () => ({ command: (await import("./score.js")).scoreCommand }),
     summary: "Score an answers file against a data set, without a pipeline",

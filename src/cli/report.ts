@@ -12,10 +12,14 @@ import { markdownReport } from "../report/markdown.js";
 import type { ReadReport } from "../report/read.js";
 import { hasDraws, trecQrelsOf, trecRuns } from "../report/trec.js";
 import { summarise } from "../scoring/summary.js";
-import { type Command, EXIT, type Io, UsageError } from "./contract.js";
-import { text } from "./options.js";
+import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
+import { chosenMeasures } from "./inputs.js";
+import { list, text } from "./options.js";
+import { relabelled, shownLabels } from "./shown-labels.js";
 import { runsFolder } from "./stored-run.js";
 import { storedRun } from "./stored-runs.js";
+
+type Options = Readonly<Record<string, OptionValue>>;
 
 /** `trec` is a run per cell and the qrels; `qrels` these alone. */
 export const REPORT_FORMATS = ["json", "jsonl", "csv", "markdown", "latex", "junit", "trec", "qrels"] as const;
@@ -37,6 +41,9 @@ export const command: Command = {
   summary: "Write a stored run in another format",
   options: [
     { flag: "--format <format>", description: `${REPORT_FORMATS.join(", ")} (default markdown)` },
+    { flag: "--measures <names>", description: "Only these of the measures that were scored, in this order" },
+    { flag: "--cells <labels>", description: "Only these cells, in this order" },
+    { flag: "--label <label=name>", description: "What a cell is called in the tables (repeatable)", repeated: true },
     { flag: "--out <path>", description: "File to write, or a folder (default: stdout)" },
     { flag: "--runs <folder>", description: "Where runs are (default evaluation_results)" },
     { flag: "--cache <folder>", description: "The cache, for runs without JSON reports (default cache)" },
@@ -45,13 +52,14 @@ export const command: Command = {
     "bench report latest --format csv --out results.csv",
     "bench report latest:bm25 --format trec > bm25.run",
     "bench report latest --format trec --out trec/",
+    'bench report latest --format latex --measures "Hit@5,RR" --cells bm25,grep --label bm25=BM25 --out table.tex',
   ],
   run: async (args, options, io) => {
     const typed = text(options, "format") ?? "markdown";
     const format = REPORT_FORMATS.find((known) => known === typed);
     if (format === undefined) throw new UsageError(`--format ${typed}: choose ${REPORT_FORMATS.join(", ")}`);
     const { reports } = await storedRun(args[0] as string, { out: runsFolder(options, io), cwd: io.cwd, io, options });
-    const files = rendered(format, reports, io);
+    const files = rendered(format, chosenCells(reports, options), io);
     const out = text(options, "out");
     if (out === undefined) {
       if (files.length > 1) {
@@ -65,6 +73,31 @@ export const command: Command = {
     return EXIT.done;
   },
 };
+
+/** The cells that were asked for, with the measures that were asked for, by the names to show. */
+function chosenCells(reports: readonly ReadReport[], options: Options): readonly ReadReport[] {
+  const wanted = list(options, "cells");
+  const cells = wanted.length === 0 ? reports : wanted.map((label) => cellNamed(reports, label));
+  const measures = text(options, "measures") === undefined ? null : chosenMeasures(options, []).map(({ name }) => name);
+  const narrowed = cells.map((report) => {
+    if (measures === null) return report;
+    const absent = measures.filter((name) => !report.meta.measures.includes(name));
+    if (absent.length > 0) {
+      throw new UsageError(
+        `${report.label} was not scored by ${absent.join(", ")}, only by ${report.meta.measures.join(", ")}: bench score RUN --measures computes others`,
+      );
+    }
+    const summary = report.summary === null ? null : { ...report.summary, measure_order: measures };
+    return { ...report, meta: { ...report.meta, measures }, summary };
+  });
+  return relabelled(narrowed, shownLabels(options));
+}
+
+function cellNamed(reports: readonly ReadReport[], label: string): ReadReport {
+  const found = reports.find((report) => report.label === label);
+  if (found !== undefined) return found;
+  throw new UsageError(`--cells ${label}: the run has ${reports.map((report) => report.label).join(", ")}`);
+}
 
 interface Rendered {
   readonly name: string;

@@ -1,9 +1,13 @@
-/** Keeps `evaluation_results/<pipeline>/RESULTS.json` and `.md` up to date after a run. */
+/**
+ * Keeps `evaluation_results/<pipeline>/RESULTS.json` and `.md` up to date after a run. Runs that end at the same moment take turns, so that
+ * none of them writes back a table that lacks the rows of another.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeAtomically } from "../engine/record.js";
 import { fileStem } from "../report/labels.js";
 import { mergeRows, type ResultRow, resultsFileSchema, resultsMarkdown } from "../report/results-table.js";
+import { withFolderLock } from "./folder-lock.js";
 
 /** Returns the files written. A RESULTS.json that can't be read is moved aside, never overwritten: its rows may be all that is left of old runs. */
 export async function accumulateResults(
@@ -14,6 +18,15 @@ export async function accumulateResults(
 ): Promise<string[]> {
   if (rows.length === 0) return [];
   const folder = join(out, fileStem(pipeline));
+  return withFolderLock(folder, () => merge(folder, pipeline, rows, warn));
+}
+
+async function merge(
+  folder: string,
+  pipeline: string,
+  rows: readonly ResultRow[],
+  warn: (message: string) => void,
+): Promise<string[]> {
   const file = join(folder, "RESULTS.json");
   const text = await readFile(file, "utf8").catch(() => null);
   let old: readonly ResultRow[] = [];

@@ -12,6 +12,7 @@ import type { Dataset } from "../dataset/schema.js";
 import { type Cell, reportJson, resultsJson } from "../report/json.js";
 import { renderTable } from "../report/terminal.js";
 import type { LeftOut } from "../scoring/contract.js";
+import { strataProblem } from "../scoring/derived-strata.js";
 import { DEFAULT_BOOTSTRAP } from "../scoring/intervals.js";
 import type { Judgements } from "../scoring/judgements.js";
 import { answersByCase, leftOut, scoreAnswers } from "../scoring/score-answers.js";
@@ -48,6 +49,7 @@ export const scoreCommand: Command = {
     { flag: "--project-root <dir>", description: "The same, by the original's name" },
     { flag: "--backend <name>", description: "Which backend's answers, where the file has several" },
     { flag: "--judgements <file>", description: "What people judged beside the truth (bench pool; repeatable)", repeated: true },
+    { flag: "--strata <names>", description: "Figures also by targets, repository, year, role, split=DATE" },
     { flag: "--samples <n>", description: `Bootstrap resamples (default: ${DEFAULT_BOOTSTRAP.samples})` },
     { flag: "--seed <n>", description: `Bootstrap seed (default: ${DEFAULT_BOOTSTRAP.seed})` },
     {
@@ -133,7 +135,13 @@ async function scoreRun(named: string, options: Options, io: Io): Promise<Cell[]
       for (const note of lost) io.stderr(`note: ${note}\n`);
       one = { ...one, facts: { ...one.facts, warnings: [...one.facts.warnings, ...lost] } };
       const measures = measuresOf(options, cell.before?.meta.measures ?? DEFAULT_MEASURES);
-      const scored = await scoreCell(one, rules, measures, (await judgementsFor(options, io)).judgements);
+      const scored = await scoreCell(
+        one,
+        rules,
+        measures,
+        (await judgementsFor(options, io)).judgements,
+        strataOf(options).strata,
+      );
       cells.push(summarisedCell(cell.label, scored, measures, bootstrapOf(options, cell.bootstrap)));
     }
   } finally {
@@ -157,7 +165,11 @@ async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> 
   const given = await answersOf(file, dataset, io);
   const { backend, answers } = ofOneBackend(given.answers, text(options, "backend"), file);
   const corpus = await corpusOf(options, rules.engine === "seed", io);
-  const settings = { rules, measures, corpus: corpus?.files ?? null, backend, ...(await judgementsFor(options, io)) };
+  const settings = {
+    ...{ rules, measures, corpus: corpus?.files ?? null, backend },
+    ...strataOf(options),
+    ...(await judgementsFor(options, io)),
+  };
   const scored = scoreAnswers({
     dataset,
     answers,
@@ -174,6 +186,13 @@ async function scoreFile(file: string, options: Options, io: Io): Promise<Cell> 
     io.stderr(`${file}: ${count} ${what}: ${examples.map(visible).join(", ")}${count > examples.length ? ", ..." : ""}\n`);
   }
   return summarisedCell(backend, scored, measures, bootstrap);
+}
+
+function strataOf(options: Options): { strata?: readonly string[] } {
+  const strata = list(options, "strata");
+  const problem = strata.map(strataProblem).find((one) => one !== null);
+  if (problem !== undefined) throw new UsageError(`--strata: ${problem}`);
+  return strata.length === 0 ? {} : { strata };
 }
 
 async function judgementsFor(options: Options, io: Io): Promise<{ judgements?: Judgements }> {

@@ -4,8 +4,10 @@ import { resolve } from "node:path";
 import { renderDiagnostic, visible } from "../base/diagnostics.js";
 import { digestJson } from "../base/json.js";
 import { recordPlace } from "../base/plain-words.js";
+import { beginsLikeParquet } from "../dataset/parquet.js";
 import { readDataset } from "../dataset/read.js";
 import type { Dataset } from "../dataset/schema.js";
+import { datasetText } from "../dataset/text.js";
 import type { RuleSet } from "../matching/contract.js";
 import type { Measure } from "../measures/contract.js";
 import { parseMeasures } from "../measures/registry.js";
@@ -69,8 +71,21 @@ export async function rulesNamed(named: string, io: Io): Promise<RuleSet> {
 }
 
 export async function fileText(file: string, io: Io): Promise<string> {
+  return (await fileBytes(file, io)).toString("utf8");
+}
+
+/** A data set's file, also one in Parquet, as text. */
+export async function datasetFileText(file: string, io: Io): Promise<string> {
+  const bytes = await fileBytes(file, io);
+  const read = await datasetText(bytes);
+  // Bytes that are no UTF-8 have always been shown where they stand.
+  if (!read.ok && beginsLikeParquet(bytes)) throw new UsageError(`${file} ${read.error}`);
+  return read.ok ? read.value : bytes.toString("utf8");
+}
+
+async function fileBytes(file: string, io: Io): Promise<Buffer> {
   try {
-    return await readFile(resolve(io.cwd, file), "utf8");
+    return await readFile(resolve(io.cwd, file));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : (code ?? String(error));
@@ -79,7 +94,7 @@ export async function fileText(file: string, io: Io): Promise<string> {
 }
 
 export async function datasetOf(file: string, io: Io): Promise<{ dataset: Dataset; bad: LeftOut[] }> {
-  const read = readDataset(await fileText(file, io), file);
+  const read = readDataset(await datasetFileText(file, io), file);
   if (!read.ok) throw new UsageError(renderDiagnostic(read.error));
   const { dataset, bad } = read.value;
   const lines = bad.map((one) => `${recordPlace(one)}: ${one.what}`);

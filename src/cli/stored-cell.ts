@@ -75,6 +75,8 @@ export async function scoreCell(
   rules: RuleSet,
   measures: readonly Measure[],
   judgements?: Judgements,
+  /** Derived strata; default: those of the scores before. */
+  strata: readonly string[] = cell.before?.meta.strata ?? [],
 ): Promise<Scored> {
   const { asked } = answersByCase(cell.cases, cell.answers);
   const groups = new Map<string | null, (typeof asked)[number][]>();
@@ -89,7 +91,7 @@ export async function scoreCell(
   const unread = new Set<string>();
   for (const [key, group] of groups) {
     const corpus = key === null ? null : await cell.trees.load(key);
-    const plain = { rules, measures, corpus, backend: cell.facts.backend, ...(judgements && { judgements }) };
+    const plain = { rules, measures, corpus, backend: cell.facts.backend, strata, ...(judgements && { judgements }) };
     const read = key === null ? undefined : await cell.trees.reader?.(key);
     const settings: ScoreSettings = read === undefined ? plain : await withContents(plain, group, read);
     for (const note of unreadNote(settings)) unread.add(note);
@@ -104,6 +106,7 @@ export async function scoreCell(
     rules: rulesFacts(rules),
     measures: measures.map(({ name }) => name),
     ...(judgements && { judgements: countJudged(judgements) }),
+    ...(strata.length > 0 && { strata: [...strata] }),
     unasked: cell.cases.flatMap(({ id }) => unasked.get(id) ?? []),
   };
   return { meta, cases: inOrder(items, meta) };

@@ -37,11 +37,16 @@ const NAMES = {
 /** Members that are strata of reports. */
 const STRATA = ["difficulty", "category", "type", "report_type", "severity", "priority", "language", "split"];
 
+/** The number that a file gives a source file's first line. */
+export type LinesFrom = 0 | 1;
+
 export interface NamedOptions {
   /** Id of a record that has none: `<file>#<row>`. */
   readonly fallbackId: string;
   /** Strata that the format tells by other means. */
   readonly strata?: Readonly<Record<string, string>>;
+  /** How the file counts lines; default 1. */
+  readonly linesFrom?: LinesFrom;
 }
 
 /** Is there a text and a list of files among the names? */
@@ -59,7 +64,7 @@ function plainName(name: string): string {
 }
 
 /** A case, or what is wrong with the record. */
-export function caseOfNamed(record: Raw, { fallbackId, strata = {} }: NamedOptions): Case | string {
+export function caseOfNamed(record: Raw, { fallbackId, strata = {}, linesFrom = 1 }: NamedOptions): Case | string {
   const members = new Map(Object.entries(record).map(([name, value]) => [plainName(name), value]));
   const first = (names: readonly string[]): unknown =>
     names.map((name) => members.get(name)).find((value) => value !== undefined && value !== null && value !== "");
@@ -71,7 +76,7 @@ export function caseOfNamed(record: Raw, { fallbackId, strata = {} }: NamedOptio
   const entries = [...listOf(first(NAMES.files)), ...numberedResults(members)];
   const targets: Target[] = [];
   for (const entry of entries) {
-    const target = targetOf(entry);
+    const target = targetOf(entry, linesFrom);
     if (typeof target === "string") return target;
     targets.push(target);
   }
@@ -161,13 +166,15 @@ function jsonList(text: string): string[] | null {
 }
 
 /** `path`, `path:12-40`, `path:12-40:2`, read from the right: a path may hold colons. */
-function targetOf(entry: string): Target | string {
+function targetOf(entry: string, linesFrom: LinesFrom): Target | string {
   const found = /^(.+):(\d{1,9})-(\d{1,9})(?::(-?\d{1,9}))?$/.exec(entry.trim());
   const path = plainPath((found?.[1] ?? entry).replaceAll("\\", "/"));
   if (path === "") return `${JSON.stringify(entry.slice(0, 60))} names no file`;
   const shown = JSON.stringify(entry.slice(0, 100));
-  const [from, to, grade] = [Number(found?.[2] ?? 1), Number(found?.[3] ?? 1), Number(found?.[4] ?? 1)];
-  if (found !== null && from === 0) return `${shown} begins at line 0; lines are counted from 1: is the table 0-based?`;
+  const shift = 1 - linesFrom;
+  const [from, to, grade] = [Number(found?.[2] ?? 1) + shift, Number(found?.[3] ?? 1) + shift, Number(found?.[4] ?? 1)];
+  if (found !== null && from === 0)
+    return `${shown} begins at line 0; lines are counted from 1: is the table 0-based (\`lines_from: 0\`)?`;
   if (to < from) return `${shown} ends before it begins`;
   if (grade < 1) return `${shown} has the grade ${grade}; a target's grade is 1 or more`;
   return targetAt(path, found === null ? null : [[from, to]], grade, null);

@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../base/result.js";
 import { isXml, readBugLocator } from "./buglocator.js";
 import { caseOfInstance, isInstance } from "./instances.js";
 import { isMinedFile, readMinedFile } from "./mined-file.js";
-import { caseOfNamed, isNamedRecord } from "./named-records.js";
+import { caseOfNamed, isNamedRecord, type LinesFrom } from "./named-records.js";
 import { Collected, isRaw, type Raw, type ReadResult } from "./records.js";
 import {
   type BadRecord,
@@ -34,13 +34,14 @@ export function readDataset(
   text: string,
   file: string,
   format: DatasetFormat | "auto" = "auto",
+  linesFrom: LinesFrom = 1,
 ): Result<ReadResult & { readonly format: DatasetFormat }, Diagnostic> {
   const content = text.startsWith("\ufeff") ? text.slice(1) : text;
   const failure = (message: string, suggestion?: string): Result<never, Diagnostic> =>
     err({ severity: "error", file, message, ...(suggestion === undefined ? {} : { suggestion }) });
   if (content.trim() === "")
     return failure("the file is empty", "a data set is a mined JSON file, or JSON Lines with one case each");
-  const foreign = readForeign(content, file);
+  const foreign = readForeign(content, file, linesFrom);
   if (foreign !== null) {
     if (format !== "auto" && format !== foreign.format) {
       return failure(`the file's format is ${foreign.format}, not ${format}`, "leave `format` out: it is told by the content");
@@ -59,16 +60,20 @@ export function readDataset(
   if (format !== "auto" && format !== found) {
     return failure(`the file's format is ${found}, not ${format}`, "leave `format` out: it is told by the content");
   }
-  const read = readAs(parsed.value, found, file);
+  const read = readAs(parsed.value, found, file, linesFrom);
   if (typeof read === "string") return failure(read);
   return finished(read, found, failure);
 }
 
 /** Files that are no JSON, and say by their beginning what they are. */
-function readForeign(content: string, file: string): { format: DatasetFormat; read: ReadResult | string } | null {
+function readForeign(
+  content: string,
+  file: string,
+  linesFrom: LinesFrom,
+): { format: DatasetFormat; read: ReadResult | string } | null {
   const name = baseName(file);
   if (isXml(content)) return { format: "buglocator", read: readBugLocator(content, name) };
-  const table = readTable(content, name);
+  const table = readTable(content, name, linesFrom);
   if (table === null || typeof table === "string") return table === null ? null : { format: "csv", read: table };
   const { cases, bad } = table;
   return { format: "csv", read: { dataset: { header: headerOf(cases, file), cases }, bad, notes: [] } };
@@ -163,12 +168,12 @@ function formatOf(content: Content): DatasetFormat | null {
   return isInstance(value) || isCaseLike(value) || isNamedRecord(Object.keys(value)) ? "jsonl" : null;
 }
 
-function readAs(content: Content, format: DatasetFormat, file: string): ReadResult | string {
-  if (content.kind === "lines") return readRecords(content.records, file);
+function readAs(content: Content, format: DatasetFormat, file: string, linesFrom: LinesFrom): ReadResult | string {
+  if (content.kind === "lines") return readRecords(content.records, file, linesFrom);
   const { value } = content;
   if (format === "mined" && isMinedFile(value)) return readMinedFile(value);
   if (format === "dataset" && isRaw(value)) return readOurs(value, file);
-  return readRecords([{ record: 1, value }], file);
+  return readRecords([{ record: 1, value }], file, linesFrom);
 }
 
 /** `{ header, cases }`, our own form without the original's names. */
@@ -183,8 +188,8 @@ function readOurs(value: Raw, file: string): ReadResult | string {
   return { dataset: { header: header.data, cases }, bad, notes: [] };
 }
 
-function readRecords(records: readonly PlacedRecord[], file: string): ReadResult {
-  const { cases, bad } = readCases(records, file);
+function readRecords(records: readonly PlacedRecord[], file: string, linesFrom: LinesFrom): ReadResult {
+  const { cases, bad } = readCases(records, file, linesFrom);
   return { dataset: { header: headerOf(cases, file), cases }, bad, notes: [] };
 }
 
@@ -204,17 +209,18 @@ function headerOf(cases: readonly Case[], file: string): DatasetHeader {
   };
 }
 
-function readCases(records: readonly PlacedRecord[], file: string): Collected {
+function readCases(records: readonly PlacedRecord[], file: string, linesFrom: LinesFrom = 1): Collected {
   const collected = new Collected();
-  for (const { value, ...place } of records) collected.add(place, readCase(value, `${baseName(file)}#${place.record}`));
+  const idOf = (place: RecordPlace) => `${baseName(file)}#${place.record}`;
+  for (const { value, ...place } of records) collected.add(place, readCase(value, idOf(place), linesFrom));
   return collected;
 }
 
-function readCase(value: unknown, fallbackId: string): Case | string {
+function readCase(value: unknown, fallbackId: string, linesFrom: LinesFrom): Case | string {
   if (value === BROKEN) return "it is not valid JSON";
   if (!isRaw(value)) return "it is not an object";
   if (isInstance(value)) return caseOfInstance(value);
-  if (!isCaseLike(value) && isNamedRecord(Object.keys(value))) return caseOfNamed(value, { fallbackId });
+  if (!isCaseLike(value) && isNamedRecord(Object.keys(value))) return caseOfNamed(value, { fallbackId, linesFrom });
   if (!isCaseLike(value))
     return "it is neither a case (`id`, `title`, `targets`) nor a SWE-bench instance (`instance_id`, `problem_statement`)";
   const read = caseSchema.safeParse(value);

@@ -7,9 +7,21 @@ import { ratio } from "./numbers.js";
 
 const NAMED = 10;
 
-const COLUMNS = ["first", "second", "difference", "95 % interval", "p", "p (Holm)", "won", "tied", "lost", ""] as const;
+export const PAIR_COLUMNS = [
+  "first",
+  "second",
+  "difference",
+  "95 % interval",
+  "p",
+  "p (Holm)",
+  "won",
+  "tied",
+  "lost",
+  "",
+] as const;
 
-function cellsOf(row: PairRow): string[] {
+/** A row of a pair's table, as `PAIR_COLUMNS` names them. */
+export function pairCells(row: PairRow): string[] {
   return [
     ratio(row.a),
     ratio(row.b),
@@ -30,7 +42,8 @@ function named(ids: readonly string[], show: (id: string) => string): string {
   return ids.length > NAMED ? `${some} and ${ids.length - NAMED} more` : some;
 }
 
-function remarks(
+/** What a reader of these rows must know beside the numbers; `show`: how the id of a case is written. */
+export function remarks(
   comparison: Comparison,
   rows: readonly (readonly [string, PairRow])[],
   show: (text: string) => string,
@@ -87,8 +100,8 @@ export function renderComparison(comparison: Comparison, options: { readonly col
       .join("\n"),
   );
   for (const { a, b, rows } of pairsOf(comparison)) {
-    const cells = rows.map(([name, row]) => [name, ...cellsOf(row)]);
-    const lines = aligned([["", ...COLUMNS], ...cells]);
+    const cells = rows.map(([name, row]) => [name, ...pairCells(row)]);
+    const lines = aligned([["", ...PAIR_COLUMNS], ...cells]);
     sections.push(
       [`${shorten(a)} -> ${shorten(b)}`, ...lines, ...remarks(comparison, rows, visible).map((line) => `  ${line}`)].join("\n"),
     );
@@ -141,8 +154,8 @@ export function comparisonMarkdown(comparison: Comparison, level = 1): string {
     sections.push(
       heading(level + 1, `${markdownText(a)} → ${markdownText(b)}`),
       markdownTable(
-        ["measure", ...COLUMNS.slice(0, -1), "stands"],
-        rows.map(([name, row]) => [markdownText(name), ...cellsOf(row).slice(0, -1), row.stands ? "yes" : "no"]),
+        ["measure", ...PAIR_COLUMNS.slice(0, -1), "stands"],
+        rows.map(([name, row]) => [markdownText(name), ...pairCells(row).slice(0, -1), row.stands ? "yes" : "no"]),
       ),
     );
     const lines = remarks(comparison, rows, (id) => id);

@@ -5,7 +5,7 @@
 import { visible } from "../base/diagnostics.js";
 
 /** Characters without width and those that change the direction of writing: they can make a line read as another. */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+export const INVISIBLE = /[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** One line of plain Markdown text; longer text is cut to `limit` characters. */
 export function markdownText(text: string, limit = 120): string {

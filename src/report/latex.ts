@@ -2,7 +2,7 @@
 import type { Comparison } from "../scoring/compare.js";
 import { markedRuns } from "./comparison.js";
 import type { Cell } from "./json.js";
-import { percent, ratio } from "./numbers.js";
+import { percent, plural, ratio } from "./numbers.js";
 
 /** Figures of all cells; the interval in small type after each value. */
 export function latexFigures(cells: readonly Cell[]): string {
@@ -40,7 +40,7 @@ export function latexComparison(comparison: Comparison): string {
   ]);
   const { samples, seed, alpha } = comparison.settings;
   return table(["run", ...names.map(latexText)], rows, [
-    `% ${comparison.n} cases; a raised letter: better than that run (paired randomisation test, Holm over ${comparison.family} tests, alpha ${alpha}; ${samples} samples, seed ${seed})`,
+    `% ${comparison.n} cases; a raised letter: better than that run (paired randomisation test, Holm over ${plural(comparison.family, "test")}, alpha ${alpha}; ${samples} samples, seed ${seed})`,
   ]);
 }
 

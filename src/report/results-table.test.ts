@@ -25,8 +25,13 @@ function row(label: string, changes: Partial<ResultRow> = {}): ResultRow {
 }
 
 test("a focused re-run replaces its own rows and keeps their place", () => {
-  const again = row("b", { run_id: "r2" });
+  const again = row("b", { run_id: "r2", seconds: 2 });
   expect(mergeRows([row("a"), row("b"), row("c")], [again])).toEqual([row("a"), again, row("c")]);
+});
+
+test("a row that only came from the cache keeps the run that made it", () => {
+  const cached = row("a", { run_id: "r2", finished_at: "2026-02-02T00:00:00.000Z", bench: "0.2.0" });
+  expect(mergeRows([row("a")], [cached, row("b", { run_id: "r2" })])).toEqual([row("a"), row("b", { run_id: "r2" })]);
 });
 
 test("other rules, another data set and a sample are rows of their own", () => {

@@ -3,7 +3,7 @@
  * again and leaves all others, so that a focused re-run of one variant keeps the table whole; each row says which run it is from.
  */
 import * as z from "zod";
-import type { Json } from "../base/json.js";
+import { canonicalJson, type Json } from "../base/json.js";
 import type { Summary } from "../scoring/summary-schema.js";
 import { markdownTable, markdownText } from "./escape.js";
 import { range, ratio } from "./numbers.js";
@@ -77,11 +77,22 @@ function keyOf({ label, rules, dataset, selected }: ResultRow): string {
   return JSON.stringify([label, rules, dataset, selected]);
 }
 
-/** New rows take the place of the old ones that they replace; rows seen for the first time come last. */
+/**
+ * New rows take the place of the old ones that they replace; rows seen for the first time come last. A row that a run only took from the
+ * cache stays as it was, with the run that made it: the seconds that its answers took are stored with them and say which those are.
+ */
 export function mergeRows(old: readonly ResultRow[], made: readonly ResultRow[]): ResultRow[] {
   const rows = new Map(old.map((row) => [keyOf(row), row]));
-  for (const row of made) rows.set(keyOf(row), row);
+  for (const row of made) {
+    const known = rows.get(keyOf(row));
+    if (known === undefined || contentOf(known) !== contentOf(row)) rows.set(keyOf(row), row);
+  }
   return [...rows.values()];
+}
+
+/** All but who made it when. */
+function contentOf({ run_id: _run, finished_at: _time, bench: _version, ...content }: ResultRow): string {
+  return canonicalJson(content as unknown as Json);
 }
 
 /** Data sets apart, the newest first: figures over different cases must not look like one column. */

@@ -154,6 +154,8 @@ export const scoreMetaSchema = z.object({
   unasked: z.array(scoredCaseSchema),
   /** True when cases without an answer are left out of the headline because the user asked for that. */
   only_answered: z.boolean(),
+  /** Strata that were asked for beside the data set's own; absent = none. */
+  strata: z.array(z.string()).optional(),
   /** Judgements beside the data set's truth; absent = none were given. */
   judgements: z.object({ relevant: z.number(), nonrelevant: z.number(), open: z.number() }).optional(),
   left_out: z.array(leftOutSchema),

@@ -69,6 +69,16 @@ test("a repository whose cases agree widens the interval of all figures", () => 
   }
 });
 
+test("cases of a single repository have no interval where repositories are drawn", () => {
+  const cases = [0, 1, 1, 0].map((hit, i) => scoredCase(`c${i}`, viewScores(hit, 0, 1 - hit), { repository: "o/r" }));
+  for (const name of ["R", "micro.recall"]) {
+    const settings = { ...DEFAULT_BOOTSTRAP, cluster: "repository" as const };
+    const rows = intervalRows(viewsOf(cases, scoreMeta(cases)), measuresOf(["R"]), settings, "ladder");
+    expect(rows.find((one) => one.view === "headline" && one.name === name)).toMatchObject({ lower: null, upper: null });
+    expect(interval(cases, {}, name).width).toBeGreaterThan(0);
+  }
+});
+
 test("answers that differ widen it where they are drawn, and leave the value as it is", () => {
   const cases = Array.from({ length: 40 }, (_, i) =>
     [0, 1].map((repeat) => scoredCase(`c${i}`, viewScores(repeat, 0, 1 - repeat), { repeat })),

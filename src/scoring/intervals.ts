@@ -195,9 +195,12 @@ function boundsOf(
   ]);
   const names = [...columns.keys()];
   const design = designOf(rows, sizes, settings.cluster ?? "none", drawAnswers);
+  // A single cluster is drawn every time: an interval of no width would claim that the figure is known for sure.
+  const lone = design.clusters?.length === 1;
   const options = { samples: settings.samples, seed: settings.seed, ...(resamples === undefined ? {} : { resamples }) };
   const drawn = resampledOnce([...columns.values()], design, options, memo);
   const bounds = (figure: Figure): Bounds => {
+    if (lone) return NO_BOUNDS;
     const found = drawn.interval(figure, method, level);
     if (found === null) return NO_BOUNDS;
     const { lower, upper, instead } = found;
@@ -206,6 +209,7 @@ function boundsOf(
   const mean = (name: string): Bounds => {
     const column = columns.get(name) ?? new Float64Array();
     const [first] = column;
+    if (lone) return NO_BOUNDS;
     // Where all cases agree the interval is a point; sums of equal numbers must not make it a little wider by rounding.
     if (first !== undefined && column.every((value) => value === first)) {
       const instead = method === "bca" ? { instead: "every case has the same value" } : {};

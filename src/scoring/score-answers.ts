@@ -45,6 +45,7 @@ export function scoreAnswers(request: ScoreRequest): { readonly meta: ScoreMeta;
     unasked,
     only_answered: request.onlyAnswered,
     ...(settings.judgements === undefined ? {} : { judgements: countJudged(settings.judgements) }),
+    ...(settings.strata === undefined ? {} : { strata: [...settings.strata] }),
     left_out: [...request.leftOut, ...leftOut("answers to cases that the data set does not have", unknown)],
     warnings: [...request.warnings, ...unreadNote(settings)],
   };

@@ -15,6 +15,7 @@ import type { JudgeOptions } from "../measures/judgement.js";
 import { judgeBudget } from "./budget.js";
 import type { Contents } from "./contents.js";
 import type { ScoredCase, ScoredPrediction, ViewScores } from "./contract.js";
+import { derivedStrata } from "./derived-strata.js";
 import { expectationOf } from "./expectation.js";
 import { type Judgements, withJudged } from "./judgements.js";
 import { judgeLines } from "./line-level.js";
@@ -34,6 +35,8 @@ export interface ScoreSettings {
   readonly judgements?: Judgements;
   /** Of the files that `filesNeeded` names, for measures of classes, functions and budgets; absent = no file can be read. */
   readonly contents?: Contents;
+  /** Strata to derive from the case (`derived-strata.ts`). */
+  readonly strata?: readonly string[];
 }
 
 /** The part of a scored case that the rules decide. */
@@ -58,7 +61,7 @@ export function scoreCase(asked: ScoreableCase, answer: Answer | null, settings:
     title: asked.title,
     url: asked.url,
     ...independenceOf(asked),
-    strata: strataOf(asked),
+    strata: { ...strataOf(asked), ...derivedStrata(settings.strata ?? [], asked, figures.targets) },
     best_grade: asked.best_grade,
     status: answer?.status ?? "unasked",
     error: answer?.error ?? null,

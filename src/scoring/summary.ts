@@ -144,7 +144,7 @@ function confidence(
 ): Confidence95 | null {
   if (bootstrapped === null || bootstrapped.settings.level !== 0.95) return null;
   const row = intervals.get(key(view, "micro.precision"));
-  if (row === undefined || row.n === 0) return null;
+  if (row === undefined || row.n === 0 || row.lower === null) return null;
   const bounds = (name: string) => {
     const found = intervals.get(key(view, name));
     return { lower: found?.lower ?? 0, upper: found?.upper ?? 0 };

@@ -117,7 +117,7 @@ function asList(files: ReadonlyMap<string, { readonly grade: number; readonly na
 
 /** What scoring needs of a case: text only as far as reports show it. */
 export type ScoreableCase = Pick<Case, "id" | "number" | "title" | "url" | "targets" | "links" | "best_grade" | "strata"> &
-  Partial<Pick<Case, "repository" | "body">>;
+  Partial<Pick<Case, "repository" | "body" | "created_at">>;
 
 /**
  * The paths that the original takes for the truth: every file of every linked pull request by its name *after* the change.

@@ -17,6 +17,7 @@ import { LEAK_CLASSES } from "../dataset/leakage.js";
 import { UNMASKED_STRATUM } from "../dataset/mask.js";
 import { LINK_GRADES } from "../dataset/schema.js";
 import type { ScoredCase, ScoreMeta, ViewScores } from "./contract.js";
+import { isOrdered } from "./derived-strata.js";
 import { scoresOfRepeats } from "./view-scores.js";
 
 /** One case of a view; its repeats are averaged first, so that a case asked three times weighs no more than another. */
@@ -104,7 +105,7 @@ interface Stratum {
   readonly members: readonly ScoredCase[];
 }
 
-/** Strata in order of name, then of first appearance in the data set; grades of links best first, leaks least first. */
+/** Strata in order of name, then of first appearance in the data set; grades of links best first, leaks least first, numbers and years in their order. */
 function strataOf(cases: readonly ScoredCase[]): Stratum[] {
   const strata = new Map<string, Map<string, ScoredCase[]>>();
   for (const scored of cases) {
@@ -119,7 +120,8 @@ function strataOf(cases: readonly ScoredCase[]): Stratum[] {
   return [...strata.keys()].sort().flatMap((name) => {
     const values = [...(strata.get(name) ?? [])].map(([value, members]) => ({ name, value, members }));
     const order: readonly string[] | undefined = ORDERS.get(name);
-    return order === undefined ? values : values.sort((a, b) => rankIn(order, a.value) - rankIn(order, b.value));
+    if (order !== undefined) return values.sort((a, b) => rankIn(order, a.value) - rankIn(order, b.value));
+    return isOrdered(name) ? values.sort((a, b) => (a.value < b.value ? -1 : 1)) : values;
   });
 }
 

@@ -44,7 +44,7 @@ export const bootstrapStage = wholeStage<z.infer<typeof configSchema>>({
   produces: "intervals",
   consumes: { scores: "one" },
   shape: "whole",
-  version: 2,
+  version: 3,
   precious: false,
   async run(config, inputs, tools, signal) {
     const scores = inputs.one("scores");

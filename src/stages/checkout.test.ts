@@ -1,4 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -56,6 +57,7 @@ describe("configuration", () => {
     [{ git: "https://github.com/o/r" }, "say which commit"],
     [{ git: "ext::sh", at: "base" }, "not allowed"],
     [{ git: "../r", at: "--x" }, "must be `base`"],
+    [{ git: "https://github.com/{repository}", at: "main" }, "each case's own"],
     [{ folder: "x", at: "main" }, "goes with `git`"],
     [{ folder: "x", integrity: "sha512-x" }, "goes with `npm`"],
     [{ npm: "x@1.0.0", integrity: "sha1-x" }, "sha512-"],
@@ -181,6 +183,41 @@ describe("git", () => {
     expect(await checkout.finish?.(prepared, [], tools, stageInputs({}))).toMatchObject({
       notes: [expect.any(String), expect.any(String)],
     });
+  });
+
+  test("{repository}: each case's own repository, each cloned once", async () => {
+    const rigs = ["One", "two"].map((name) => {
+      const rig = gitRig();
+      rig.write("a.txt", name);
+      const commits = [rig.commit("first"), rig.commit(`second of ${name}`)];
+      return { name, rig, commits };
+    });
+    const parent = mkdtempSync(join(tmpdir(), "bench-repositories-"));
+    mkdirSync(join(parent, "o"));
+    for (const { name, rig } of rigs) symlinkSync(rig.folder, join(parent, "o", name));
+    const own = (number: number, repository: string | null, base: string) => {
+      const { id, value } = caseAt(number, base);
+      return { id, value: { ...value, repository } };
+    };
+    const [one, two] = rigs;
+    const dataset = tools.output([
+      ...(one?.commits ?? []).map((commit, index) => own(index, "o/One", commit)),
+      ...(two?.commits ?? []).map((commit, index) => own(10 + index, "o/two", commit)),
+      own(20, null, "a".repeat(40)),
+      own(21, "../two", "b".repeat(40)),
+    ]);
+    const git = `${pathToFileURL(parent).href}/{repository}`;
+    const { trees, units } = await run({ git, at: "base" }, dataset);
+    expect(units).toHaveLength(4);
+    const texts = await Promise.all(trees.map(async (tree) => [tree.id, await openCorpus(tree, tools).text("a.txt")] as const));
+    expect(new Map(texts)).toEqual(
+      new Map(rigs.flatMap(({ name, commits }) => commits.map((commit) => [commit, name] as const))),
+    );
+    expect(tools.warnings.join()).toContain("2 of 6 cases name no repository");
+    const folders = readdirSync(tools.cacheFolder("git")).filter((name) => name.endsWith(".git"));
+    expect(folders).toHaveLength(2);
+    const alone = tools.output([own(1, null, "a".repeat(40))]);
+    expect(messages((await run({ git, at: "base" }, alone)).outcomes)).toContain("names its repository");
   });
 
   test("a unit that is executed again stores everything again", async () => {

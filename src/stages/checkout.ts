@@ -15,6 +15,7 @@ import { type GitPlace, historyOf, isCommitId, localCommit, openClone, parsePlac
 import { type BlobMemo, gitTree } from "../corpus/git-source.js";
 import { isSha512Integrity, type NpmSpec, parseNpmSpec } from "../corpus/npm.js";
 import { npmTree } from "../corpus/npm-source.js";
+import { isPerRepository, isRepositoryName, placeOfRepository } from "../corpus/repository-template.js";
 import { type Globs, globProblem } from "../corpus/select.js";
 import type { SourceFailure } from "../corpus/tools.js";
 import { caseSchema } from "../dataset/schema.js";
@@ -35,7 +36,11 @@ export const checkoutConfigSchema = z
   .strictObject({
     npm: z.string().optional().describe("An npm package with its exact version: `name@1.2.3`"),
     folder: z.string().min(1).optional().describe("A folder, relative to the pipeline file"),
-    git: z.string().min(1).optional().describe("Address or path of a git repository"),
+    git: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Address or path of a git repository; `{repository}` in it: each case's own (`owner/name`), with `at: base`"),
     at: z
       .string()
       .optional()
@@ -64,6 +69,8 @@ export const checkoutConfigSchema = z
           ? "say which commit: `at: base` (each case's own), or a branch, tag or commit id"
           : refProblem(config.at);
       if (problem !== null) wrong(config.at === undefined ? "git" : "at", problem);
+      else if (isPerRepository(config.git) && config.at !== "base")
+        wrong("at", "`{repository}` is each case's own repository, so the commit must be each case's own, too: `at: base`");
     } else if (config.at !== undefined) wrong("at", "`at` goes with `git` only");
     if (config.integrity !== undefined) {
       if (config.npm === undefined) wrong("integrity", "`integrity` goes with `npm` only");
@@ -80,7 +87,8 @@ function globsOf({ include, exclude }: Config): Globs {
 type Source =
   | { readonly kind: "npm"; readonly spec: NpmSpec }
   | { readonly kind: "folder"; readonly path: string }
-  | { readonly kind: "git"; readonly place: GitPlace; readonly at: string };
+  /** `perRepository`: the address as written, where each case has a repository of its own. */
+  | { readonly kind: "git"; readonly place: GitPlace; readonly at: string; readonly perRepository?: string };
 
 interface Prepared {
   readonly integrity: string | undefined;
@@ -88,14 +96,21 @@ interface Prepared {
   readonly source: Source;
   readonly units: readonly Unit[];
   readonly notes: readonly string[];
-  /** Units share one clone and take turns in fetching into it. */
-  readonly turns: Turns;
+  /** Units of one repository share a clone and take turns in fetching into it. */
+  readonly turns: (place: GitPlace) => Turns;
+  readonly baseFolder: string;
   readonly blobs: BlobMemo;
   readonly executed: Set<string>;
 }
 
 /** What a unit is to do; `problem`: why it can't be done at all. */
-type Work = { readonly id: string; readonly commit?: string; readonly content?: string; readonly problem?: string };
+type Work = {
+  readonly id: string;
+  readonly commit?: string;
+  readonly repository?: string;
+  readonly content?: string;
+  readonly problem?: string;
+};
 
 function sourceOf(config: Config, baseFolder: string): Source {
   if (config.npm !== undefined) {
@@ -107,7 +122,8 @@ function sourceOf(config: Config, baseFolder: string): Source {
   }
   const place = parsePlace(config.git ?? "", baseFolder);
   if (!place.ok) throw new Error(`checkout: the configuration was not checked: ${place.error}`);
-  return { kind: "git", place: place.value, at: config.at ?? "HEAD" };
+  const own = isPerRepository(config.git ?? "") ? { perRepository: config.git ?? "" } : {};
+  return { kind: "git", place: place.value, at: config.at ?? "HEAD", ...own };
 }
 
 /** What the tree is made of, without what only says where that lies. */
@@ -159,9 +175,21 @@ async function prepare(config: Config, inputs: StageInputs, tools: StageTools): 
   const notes: string[] = [];
   const units =
     source.kind === "git" && source.at === "base"
-      ? await unitPerCommit(inputs, tools, notes)
+      ? await unitPerCommit(inputs, tools, notes, source.perRepository !== undefined)
       : [oneUnit(await sameContent(source, globs, tools))];
-  return { integrity: config.integrity, globs, source, units, notes, turns: new Turns(), blobs: new Map(), executed: new Set() };
+  const { integrity } = config;
+  const { baseFolder } = tools;
+  return { integrity, globs, source, units, notes, turns: turnsByPlace(), baseFolder, blobs: new Map(), executed: new Set() };
+}
+
+function turnsByPlace(): Prepared["turns"] {
+  const all = new Map<string, Turns>();
+  return (place) => {
+    const name = place.kind === "url" ? place.url : place.path;
+    const turns = all.get(name) ?? new Turns();
+    all.set(name, turns);
+    return turns;
+  };
 }
 
 function oneUnit({ content, problem }: Content): Unit {
@@ -169,7 +197,9 @@ function oneUnit({ content, problem }: Content): Unit {
   return { id: "all", parts: [part("content", content ?? null)], data: work };
 }
 
-async function unitPerCommit(inputs: StageInputs, tools: StageTools, notes: string[]): Promise<Unit[]> {
+const baseSchema = caseSchema.pick({ base_commit: true, repository: true });
+
+async function unitPerCommit(inputs: StageInputs, tools: StageTools, notes: string[], perRepository: boolean): Promise<Unit[]> {
   const dataset = inputs.optional("dataset");
   if (dataset === undefined) {
     return [
@@ -179,15 +209,20 @@ async function unitPerCommit(inputs: StageInputs, tools: StageTools, notes: stri
       }),
     ];
   }
-  const commits = new Set<string>();
+  // A commit's id is that of its content: if two repositories (a fork) have it, either gives the same tree, and the first one does.
+  const commits = new Map<string, string | null>();
   let without = 0;
   let unusable = 0;
+  let nameless = 0;
   for (const value of await tools.load(dataset.items)) {
-    const commit = caseSchema.shape.base_commit.safeParse((value as { base_commit?: unknown } | null)?.base_commit).data ?? null;
+    const { base_commit: commit = null, repository = null } = baseSchema.safeParse(value).data ?? {};
     if (commit === null) without += 1;
     else if (!isCommitId(commit)) unusable += 1;
-    else commits.add(commit);
+    else if (perRepository && (repository === null || !isRepositoryName(repository))) nameless += 1;
+    else if (!commits.has(commit) || (repository ?? "") < (commits.get(commit) ?? "")) commits.set(commit, repository);
   }
+  if (nameless > 0)
+    notes.push(`${nameless} of ${dataset.items.length} cases name no repository (owner/name): they have no source tree`);
   if (without > 0) notes.push(`${without} of ${dataset.items.length} cases have no base commit: they have no source tree`);
   if (unusable > 0)
     notes.push(
@@ -195,11 +230,19 @@ async function unitPerCommit(inputs: StageInputs, tools: StageTools, notes: stri
     );
   for (const note of notes) tools.warn(note);
   if (commits.size === 0 && dataset.items.length > 0) {
-    return [oneUnit({ problem: "no case of the data set has a usable base commit: pin one commit for all with `at: REF`" })];
+    const problem =
+      nameless > 0
+        ? "no case of the data set names its repository: write the repository's address instead of {repository}"
+        : "no case of the data set has a usable base commit: pin one commit for all with `at: REF`";
+    return [oneUnit({ problem })];
   }
   return [...commits]
-    .sort()
-    .map((commit) => ({ id: commit, parts: [part("commit", commit)], data: { id: commit, commit } satisfies Work }));
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([commit, repository]) => ({
+      id: commit,
+      parts: [part("commit", commit), ...(perRepository ? [part("repository", repository)] : [])],
+      data: { id: commit, commit, ...(perRepository && repository !== null ? { repository } : {}) } satisfies Work,
+    }));
 }
 
 async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
@@ -235,7 +278,12 @@ async function makeTree(
       };
     }
     case "git": {
-      const clone = await openClone(source.place, tools, prepared.turns, signal);
+      const place =
+        source.perRepository === undefined
+          ? { ok: true as const, value: source.place }
+          : placeOfRepository(source.perRepository, work.repository ?? null, prepared.baseFolder);
+      if (!place.ok) return { ok: false, error: { message: place.error, transient: false } };
+      const clone = await openClone(place.value, tools, prepared.turns(place.value), signal);
       if (!clone.ok) return clone;
       const commit = await clone.value.commit(work.commit ?? work.content ?? source.at, tools.refresh);
       if (!commit.ok) return commit;
@@ -252,7 +300,7 @@ async function historyAt(
 ): Promise<ReadonlySet<string> | string | null> {
   if (source.kind !== "git" || source.at === "base") return null;
   const { signal } = new AbortController();
-  const clone = await openClone(source.place, tools, turns, signal);
+  const clone = await openClone(source.place, tools, turns(source.place), signal);
   const history = clone.ok ? await historyOf(clone.value, commit) : clone;
   return history.ok ? history.value : history.error.message;
 }

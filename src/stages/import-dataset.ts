@@ -3,16 +3,21 @@ import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import * as z from "zod";
 import { renderDiagnostic } from "../base/diagnostics.js";
-import { digestBytes } from "../base/json.js";
+import { type Digest, digestBytes } from "../base/json.js";
 import { recordPlace } from "../base/plain-words.js";
 import { part } from "../cache/key.js";
+import { openCorpus } from "../corpus/tree.js";
 import { maskDataset } from "../dataset/mask.js";
 import { DATASET_FORMATS, readDataset } from "../dataset/read.js";
+import type { ReadResult } from "../dataset/records.js";
 import { restrictDataset } from "../dataset/restrict.js";
 import type { Dataset } from "../dataset/schema.js";
+import { datasetText } from "../dataset/text.js";
+import { readTrecDataset } from "../dataset/trec-topics.js";
 import { StageProblem, type StageTools, wholeStage } from "../engine/contract.js";
 import { linkRuleSchema } from "../github/schema.js";
 import { linkRuleText } from "../github/select.js";
+import { caseTrees } from "./case-trees.js";
 import {
   datasetOutput,
   extensionList,
@@ -22,6 +27,7 @@ import {
   roleList,
   rolesSchema,
 } from "./dataset-options.js";
+import { contradiction } from "./truth-in-tree.js";
 
 export const importDatasetConfigSchema = z.strictObject({
   path: z.string().min(1).describe("The file, relative to the pipeline file"),
@@ -38,6 +44,11 @@ export const importDatasetConfigSchema = z.strictObject({
     .min(1)
     .optional()
     .describe("Commit that the cases are about, where the file does not say; a file that says another is refused"),
+  qrels: z.string().min(1).optional().describe("TREC qrels: `path` then holds the topics"),
+  lines_from: z
+    .union([z.literal(0), z.literal(1)])
+    .default(1)
+    .describe("How `path:from-to` counts lines: the number of a file's first line"),
 });
 type Config = z.infer<typeof importDatasetConfigSchema>;
 
@@ -49,35 +60,34 @@ export const importDataset = wholeStage<Config>({
   kind: "import-dataset",
   version: 2,
   summary:
-    "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench JSON Lines, cases or bug reports as JSON Lines, CSV with named columns (octocode's too), BugLocator's XML.",
+    "A data set from a file: mined JSON (the original's and ours), SWE-bench or Loc-Bench (JSON Lines, Parquet), cases or bug reports as JSON Lines, CSV with named columns (octocode's too), BugLocator's XML, TREC topics and qrels.",
   shape: "whole",
   config: importDatasetConfigSchema,
   produces: "dataset",
-  consumes: {},
+  // A tree to check lines and commit against.
+  consumes: { corpus: "optional" },
   precious: false,
   selectable: true,
-  keyConfig: ({ format, extensions, links, roles, commit, mask }) => ({
+  keyConfig: ({ format, extensions, links, roles, commit, mask, lines_from }) => ({
     format,
     ...(commit === undefined ? {} : { commit }),
+    ...(lines_from === 1 ? {} : { lines_from }),
     extensions: extensionList(extensions),
     links,
     roles: roleList(roles),
     ...(mask ? { mask } : {}),
   }),
   // The name is part of the key because sets that don't name themselves are called by it.
-  identify: async ({ path }, tools) => {
+  identify: async ({ path, qrels }, tools) => {
     const file = resolve(tools.baseFolder, path);
-    const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => error.code ?? "unreadable");
-    if (typeof bytes === "string") throw new StageProblem(cantRead(path, bytes));
-    const digest = digestBytes(bytes);
-    await tools.memory(IDENTIFIED).set(file, digest);
-    return [part("file", { name: basename(file), content: digest })];
+    const parts = [part("file", { name: basename(file), content: await identified(path, tools) })];
+    return qrels === undefined ? parts : [...parts, part("qrels", await identified(qrels, tools))];
   },
-  run: async (config, _inputs, tools) => {
+  run: async (config, inputs, tools) => {
     const text = await readText(config.path, tools);
     if (!text.ok) return text;
-    const read = readDataset(text.value, config.path, config.format);
-    if (!read.ok) return { ok: false, message: renderDiagnostic(read.error) };
+    const read = await recordsOf(text.value, config, tools);
+    if (!read.ok) return read;
     for (const bad of read.value.bad.slice(0, WARNINGS_SHOWN))
       tools.warn(`${config.path}: ${recordPlace(bad)} is left out: ${bad.what}`);
     const more = read.value.bad.length - WARNINGS_SHOWN;
@@ -91,9 +101,39 @@ export const importDataset = wholeStage<Config>({
       links: config.links === undefined || grades === null ? null : { text: linkRuleText(config.links), grades },
     });
     if (!dataset.ok) return { ok: false, message: `${config.path}: ${dataset.error}` };
+    const corpus = inputs.optional("corpus");
+    if (corpus !== undefined) {
+      const problem = await contradiction(dataset.value.cases, await caseTrees(corpus, tools, openCorpus, true));
+      if (problem !== null) return { ok: false, message: `${config.path}: ${problem}` };
+    }
     return { ok: true, value: datasetOutput(config.mask ? maskDataset(dataset.value) : dataset.value) };
   },
 });
+
+/** Digest of a file's content now; remembered, so that a file that changes before it is read is not stored under the old key. */
+async function identified(path: string, tools: StageTools): Promise<Digest> {
+  const file = resolve(tools.baseFolder, path);
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => error.code ?? "unreadable");
+  if (typeof bytes === "string") throw new StageProblem(cantRead(path, bytes));
+  const digest = digestBytes(bytes);
+  await tools.memory(IDENTIFIED).set(file, digest);
+  return digest;
+}
+
+type Read = { readonly ok: true; readonly value: ReadResult } | { readonly ok: false; readonly message: string };
+
+async function recordsOf(text: string, { path, format, qrels, lines_from }: Config, tools: StageTools): Promise<Read> {
+  if (qrels === undefined) {
+    const read = readDataset(text, path, format, lines_from);
+    return read.ok ? read : { ok: false, message: renderDiagnostic(read.error) };
+  }
+  if (format !== "auto")
+    return { ok: false, message: `with \`qrels\` the file is one of topics: leave \`format: ${format}\` out` };
+  const judged = await readText(qrels, tools);
+  if (!judged.ok) return judged;
+  const read = readTrecDataset(text, judged.value, basename(path).replace(/\.[^.]{1,10}$/, "") || "dataset");
+  return read.ok ? read : { ok: false, message: `${path}: ${read.error}` };
+}
 
 function unusable(path: string, why: string): string {
   return `${path} ${why}. \`path\` is relative to the pipeline file`;
@@ -123,9 +163,6 @@ async function readText(path: string, tools: StageTools): Promise<{ ok: true; va
   }
   const identified = await tools.memory(IDENTIFIED).get(file);
   if (identified !== undefined && identified !== digestBytes(bytes)) return failed("changed while it was read: run again");
-  try {
-    return { ok: true, value: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch {
-    return failed("is not UTF-8 text, or too large for one");
-  }
+  const text = await datasetText(bytes);
+  return text.ok ? { ok: true, value: text.value } : failed(text.error);
 }

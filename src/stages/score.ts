@@ -29,6 +29,7 @@ import type { RuleSet } from "../matching/contract.js";
 import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
+import { strataProblem } from "../scoring/derived-strata.js";
 import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
 import { findingsOf, rulesFacts } from "../scoring/score-answers.js";
 import { filesNeeded, needsContents, type ScoreSettings, scoreCase, strataOf } from "../scoring/score-case.js";
@@ -38,6 +39,15 @@ import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules, rulesName } from "./rules.js";
 import { treeNotes } from "./tree-notes.js";
 
+const strataSchema = z
+  .array(
+    z.string().superRefine((name, context) => {
+      const problem = strataProblem(name);
+      if (problem !== null) context.addIssue({ code: "custom", message: problem });
+    }),
+  )
+  .default([]);
+
 const configSchema = z.strictObject({
   rules: rulesName.default("strict").describe("How predictions are matched: strict, lenient, seed, or a YAML file"),
   judgements: z
@@ -46,6 +56,9 @@ const configSchema = z.strictObject({
     .optional()
     .describe("File of what people judged beside the truth (bench pool), relative to the pipeline file"),
   measures: measureNames.default(DEFAULT_MEASURES).describe("Names of measures: P, R, F1, Hit@5, R@10, RR, ..."),
+  strata: strataSchema.describe(
+    "Figures also by what follows from the cases: targets (how many), repository, year, role, split=2024-01-31 (created before, or from then on)",
+  ),
 });
 type Config = z.infer<typeof configSchema>;
 
@@ -53,6 +66,7 @@ interface Prepared {
   readonly rules: RuleSet;
   readonly judgements: Judgements | undefined;
   readonly measures: readonly Measure[];
+  readonly strata: readonly string[];
   readonly cases: ReadonlyMap<string, Case>;
   /** Ids of cases that `--items` or `--sample` left out: their answers are no mistake. */
   readonly unselected: ReadonlySet<string>;
@@ -99,10 +113,11 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 5,
+  version: 6,
   precious: false,
-  keyConfig: ({ measures }) => ({
+  keyConfig: ({ measures, strata }) => ({
     measures: measuresOf(measures).map(({ name }) => name),
+    ...(strata.length === 0 ? {} : { strata }),
     ...(needsContents(measuresOf(measures)) ? { grammars: GRAMMARS_VERSION } : {}),
   }),
   identify: async ({ rules, judgements }, tools) => {
@@ -125,7 +140,7 @@ export const scoreStage = itemStage<Config, Prepared>({
 
 /** What scoring one answer takes: the case's tree, and the contents of those of its files that the measures look into. */
 async function settingsFor(
-  { rules, measures, files, contents, judgements }: Prepared,
+  { rules, measures, strata, files, contents, judgements }: Prepared,
   asked: Case,
   answer: Answer | null,
   backend: string,
@@ -133,7 +148,7 @@ async function settingsFor(
   tools: StageTools,
 ): Promise<ScoreSettings> {
   const tree = ref === null ? null : await files(ref, tools);
-  const settings = { rules, measures, corpus: tree?.files ?? null, backend, ...(judgements && { judgements }) };
+  const settings = { rules, measures, strata, corpus: tree?.files ?? null, backend, ...(judgements && { judgements }) };
   if (tree === null || !needsContents(measures)) return settings;
   return { ...settings, contents: await contents(tree.corpus, filesNeeded(asked, answer, settings), tools) };
 }
@@ -166,6 +181,7 @@ async function prepare(config: Config, inputs: StageInputs, tools: StageTools): 
     rules: await rulesOf(config.rules, tools),
     judgements: await judgementsOf(config.judgements, tools),
     measures: measuresOf(config.measures),
+    strata: config.strata,
     cases: new Map(cases.map((one) => [one.id, one])),
     unselected: new Set(dataset.all.flatMap(({ id }) => (selected.has(id) ? [] : [id]))),
     dataset,
@@ -234,20 +250,21 @@ function units(prepared: Prepared, item: ItemRef, value: unknown): readonly Unit
   return [
     {
       id: item.id,
-      parts: [part("answer", item.digest), part("case", caseDigest(asked, prepared.rules)), part("tree", tree?.digest ?? null)],
+      parts: [part("answer", item.digest), part("case", caseDigest(asked, prepared)), part("tree", tree?.digest ?? null)],
       data,
     },
   ];
 }
 
 /** What scoring reads of a case and what reports show of it, nothing else. */
-function caseDigest(asked: Case, rules: RuleSet): string {
+function caseDigest(asked: Case, { rules, strata: wanted }: Prepared): string {
   const { id, number, title, url, repository, targets, best_grade } = asked;
   // With what the text gives away, which is all that scores hold of the text.
   const strata = strataOf(asked);
   const changes = asked.links.map((link) => `${link.repository}#${link.number}`);
   const impacted = rules.engine === "seed" ? impactedFiles(asked) : null;
-  return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted });
+  const created = wanted.length === 0 ? {} : { created_at: asked.created_at };
+  return digestJson({ id, number, title, url, repository, changes, targets, best_grade, strata, impacted, ...created });
 }
 
 const EXAMPLES = 10;
@@ -297,6 +314,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
     unasked,
     only_answered: false,
     ...(judgements && { judgements: countJudged(judgements) }),
+    ...(prepared.strata.length > 0 && { strata: [...prepared.strata] }),
     left_out: [
       ...(answers?.left_out ?? []),
       ...leftOut("answers to cases that the data set does not have", prepared.unknown),

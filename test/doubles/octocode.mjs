@@ -108,6 +108,21 @@ if (FAULT === "no-json") {
 }
 if (given.expand) process.stdout.write("Expanding symbols...\n");
 
+// The settings file, as far as this double knows it.
+const settings = {};
+if (process.env.OCTOCODE_CONFIG_PATH) {
+  let table = "";
+  for (const line of readFileSync(process.env.OCTOCODE_CONFIG_PATH, "utf8").split("\n")) {
+    const header = /^\[([a-z_.]+)\]/.exec(line);
+    const pair = /^([a-z_]+) *= *([^#\s]+)/.exec(line);
+    if (header) table = `${header[1]}.`;
+    else if (pair) settings[table + pair[1]] = pair[2];
+  }
+}
+const keywords =
+  settings["search.hybrid.enabled"] === "true" ? Number(settings["search.hybrid.default_keyword_weight"] ?? 0.3) : 0;
+if (settings["search.reranker.enabled"] === "true" && !process.env.VOYAGE_API_KEY) bail("VOYAGE_API_KEY is not set");
+
 const words = (text) => new Set(text.toLowerCase().match(/[a-z0-9]{3,}/g) ?? []);
 const asked = words(queries.join(" "));
 const blocks = JSON.parse(readFileSync(join(storage, "files.json"), "utf8")).flatMap((path) => {
@@ -115,7 +130,8 @@ const blocks = JSON.parse(readFileSync(join(storage, "files.json"), "utf8")).fla
   const found = [];
   for (let start = 0; start < lines.length; start += 5) {
     const content = lines.slice(start, start + 5).join("\n");
-    const score = [...words(content)].filter((word) => asked.has(word)).length;
+    const named = [...words(path)].filter((word) => asked.has(word)).length;
+    const score = [...words(content)].filter((word) => asked.has(word)).length + 3 * keywords * named;
     // Rows as the parser counts them: from 0.
     if (score > 0) found.push({ path, content, start_line: start, end_line: Math.min(lines.length, start + 5) - 1, score });
   }
