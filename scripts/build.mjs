@@ -8,7 +8,14 @@ import { pageScript } from "./page-script.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const hash = createHash("sha256");
-for (const file of ["tsconfig.json", "tsconfig.build.json", "tsconfig.page.json", "package-lock.json", "scripts/page-script.mjs", ...sources("src")]) {
+for (const file of [
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "tsconfig.page.json",
+  "package-lock.json",
+  "scripts/page-script.mjs",
+  ...sources("src"),
+]) {
   hash.update(`${file}\0`).update(readFileSync(join(root, file)));
 }
 const digest = hash.digest("hex");

@@ -28,7 +28,10 @@ export function pageScript(folder, entry) {
     text = text.replace(/^export \{\};$/gm, "");
     const left = /^(?:import|export)\b.*$/m.exec(text);
     if (left !== null) throw new Error(`${name}: a form that can't be joined: ${left[0]}`);
-    parts.set(name, `const module_${name.replaceAll("-", "_")} = (() => {\n${text.trim()}\nreturn { ${exported.join(", ")} };\n})();\n`);
+    parts.set(
+      name,
+      `const module_${name.replaceAll("-", "_")} = (() => {\n${text.trim()}\nreturn { ${exported.join(", ")} };\n})();\n`,
+    );
     order.push(name);
   };
   add(entry);

@@ -159,7 +159,9 @@ function filesOf(
     files.push({
       root: "run",
       name: "report.md",
-      text: [markdownReport(cells, { ...facts, definitions }), ...comparisons.map((one) => comparisonMarkdown(one, 2))].join("\n"),
+      text: [markdownReport(cells, { ...facts, definitions }), ...comparisons.map((one) => comparisonMarkdown(one, 2))].join(
+        "\n",
+      ),
     });
   }
   if (formats.includes("html")) {

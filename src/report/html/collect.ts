@@ -30,7 +30,9 @@ export function pageParts(
 ): PageParts {
   const names = [...new Set(cells.flatMap(({ summary }) => summary.measure_order))];
   const byId = cells.map(({ cases }) => casesById(cases));
-  const ids = [...new Set(cells.flatMap(({ meta }) => meta.order).concat(cells.flatMap(({ cases }) => cases.map(({ id }) => id))))];
+  const ids = [
+    ...new Set(cells.flatMap(({ meta }) => meta.order).concat(cells.flatMap(({ cases }) => cases.map(({ id }) => id)))),
+  ];
   const { blocks, cut } = blocksOf(ids, byId, BLOCK);
   return {
     data: pageData(cells, names, facts, compared, ids.length, cut),
@@ -71,7 +73,10 @@ function pageData(
       url: dataset?.url ?? null,
       digest: dataset?.digest ?? "",
       facts: [
-        ["Cases", dataset === undefined || dataset.selected === dataset.cases ? String(cases) : `${dataset.selected} of ${dataset.cases}`],
+        [
+          "Cases",
+          dataset === undefined || dataset.selected === dataset.cases ? String(cases) : `${dataset.selected} of ${dataset.cases}`,
+        ],
         ...(dataset?.scanned == null ? [] : [["Issues looked at", String(dataset.scanned)] as const]),
         ...(dataset?.links == null ? [] : [["Links", dataset.links] as const]),
         ...(dataset?.extensions == null ? [] : [["Extensions", dataset.extensions.join(", ")] as const]),
@@ -137,7 +142,10 @@ function pageCell({ label, meta, cases, summary }: Cell, names: readonly string[
     rulesDigest: meta.rules.digest,
     warnings: [
       ...meta.warnings,
-      ...meta.left_out.map(({ what, count, examples }) => `Left out: ${count} ${what}${examples.length > 0 ? ` (${examples.slice(0, 5).join(", ")})` : ""}`),
+      ...meta.left_out.map(
+        ({ what, count, examples }) =>
+          `Left out: ${count} ${what}${examples.length > 0 ? ` (${examples.slice(0, 5).join(", ")})` : ""}`,
+      ),
     ],
     interval:
       bootstrap === null
@@ -196,7 +204,9 @@ function tableOf(
       outcome: groups.map((group) => outcomeOf(group, outcomeAt)),
       counted: ids.map((id) => (headline.has(id) ? 1 : 0)),
       values: names.map((name) =>
-        scores.some((one) => one !== null && Object.hasOwn(one.measures, name)) ? scores.map((one) => short(one?.measures[name])) : [],
+        scores.some((one) => one !== null && Object.hasOwn(one.measures, name))
+          ? scores.map((one) => short(one?.measures[name]))
+          : [],
       ),
     };
   });

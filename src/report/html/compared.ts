@@ -18,7 +18,9 @@ export interface Compared {
 
 export function comparedCells(cells: readonly Cell[], most: number): Compared {
   if (cells.length < 2) return { comparisons: [], note: "There is one configuration only: nothing to compare." };
-  const shared = cells[0]?.summary.measure_order.filter((name) => cells.every(({ summary }) => Object.hasOwn(summary.measures, name)));
+  const shared = cells[0]?.summary.measure_order.filter((name) =>
+    cells.every(({ summary }) => Object.hasOwn(summary.measures, name)),
+  );
   const parsed = parseMeasures(shared ?? []);
   if (!parsed.ok || parsed.value.length === 0) return { comparisons: [], note: "The configurations share no measure." };
   const cases = Math.max(...cells.map(({ summary }) => summary.n));

@@ -10,7 +10,8 @@ const DEPTH = 20;
 
 export function curveOf(cases: readonly ScoredCase[], meta: Pick<ScoreMeta, "rules" | "only_answered">): PageCell["curve"] {
   // The original's rules count ids, and not files in an order.
-  if (meta.rules.engine === "seed" || cases.some(({ draws, details }) => draws !== null || details.ranking === "lost")) return null;
+  if (meta.rules.engine === "seed" || cases.some(({ draws, details }) => draws !== null || details.ranking === "lost"))
+    return null;
   const headline = new Set((viewsOf(cases, meta)[0]?.rows ?? []).map(({ id }) => id));
   const byId = new Map<string, ScoredCase[]>();
   for (const one of cases) {

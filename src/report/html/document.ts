@@ -18,7 +18,11 @@ export interface PageAssets {
 /** Stands for a run whose course is not known yet: the stage that writes the page is part of it. */
 const NO_RUN = '<script type="application/json" id="run">null</script>';
 
-export function htmlReport({ data, table, blocks }: PageParts, { script, style }: PageAssets, run: RunFacts | null = null): string {
+export function htmlReport(
+  { data, table, blocks }: PageParts,
+  { script, style }: PageAssets,
+  run: RunFacts | null = null,
+): string {
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${sha256(script)}'`,

@@ -181,7 +181,12 @@ export interface RunFacts {
   readonly finishedAt: string | null;
   readonly counts: Readonly<Record<string, number>>;
   readonly nodes: readonly RunNode[];
-  readonly waits: readonly { readonly resource: string; readonly from: number; readonly to: number | null; readonly why: string }[];
+  readonly waits: readonly {
+    readonly resource: string;
+    readonly from: number;
+    readonly to: number | null;
+    readonly why: string;
+  }[];
   readonly retries: number;
   readonly warnings: readonly string[];
   /** Milliseconds from the first to the last event. */

@@ -1,8 +1,7 @@
 /** All cases of one configuration: searched, filtered, sorted; each row leads to its case. */
-import { choice, h } from "./dom.js";
+import { choice, h, save } from "./dom.js";
 import { changeOf, differenceOf, type Filter, filtered, valueOf } from "./filter.js";
 import { csvLine, grouped, plural, ratio, signed } from "./format.js";
-import { save } from "./dom.js";
 import { formatState, type State } from "./state.js";
 import type { Store } from "./store.js";
 import { virtualList } from "./virtual.js";
@@ -15,7 +14,10 @@ export function filterOf({ data }: Store, params: Params): Filter {
     q: params.q ?? "",
     cell: Math.max(0, at(params.backend)),
     other: at(params.vs),
-    measure: Math.max(0, data.measures.findIndex(({ name }) => name === params.measure)),
+    measure: Math.max(
+      0,
+      data.measures.findIndex(({ name }) => name === params.measure),
+    ),
     ...{ outcome: params.outcome ?? "", stratum: params.stratum ?? "", targets: params.targets ?? "" },
     ...{ change: params.change ?? "", score: params.score ?? "", sort: params.sort ?? "worst" },
   };
@@ -32,7 +34,9 @@ export function casesView(store: Store, { params: given }: State, remember: (par
     const id = table.ids[found[at] ?? -1];
     if (id !== undefined) location.hash = formatState("case", { ...params, id });
   };
-  const heads = ["Case", "Title", "Targets", "Outcome", "", ""].map((name, index) => h("div", { role: "columnheader", class: `c${index}` }, name));
+  const heads = ["Case", "Title", "Targets", "Outcome", "", ""].map((name, index) =>
+    h("div", { role: "columnheader", class: `c${index}` }, name),
+  );
   const list = virtualList("Cases", heads, (at) => row(found[at] ?? -1), open);
 
   function row(index: number): HTMLElement[] {
@@ -62,7 +66,13 @@ export function casesView(store: Store, { params: given }: State, remember: (par
     head[4]?.replaceChildren(document.createTextNode(measure));
     head[5]?.replaceChildren(document.createTextNode(filter.other === -1 ? "" : "Change"));
     list.element.classList.toggle("compared", filter.other !== -1);
-    count.replaceChildren(document.createTextNode(found.length === table.ids.length ? plural(found.length, "case") : `${grouped(found.length)} of ${plural(table.ids.length, "case")}`));
+    count.replaceChildren(
+      document.createTextNode(
+        found.length === table.ids.length
+          ? plural(found.length, "case")
+          : `${grouped(found.length)} of ${plural(table.ids.length, "case")}`,
+      ),
+    );
     list.show(found.length, active);
   }
 
@@ -70,7 +80,14 @@ export function casesView(store: Store, { params: given }: State, remember: (par
     apply(changes);
     remember(params);
   };
-  const search = h("input", { type: "search", value: filter.q, placeholder: "Number, id, words of the title", autocomplete: "off", spellcheck: "false", on: { input: () => change({ q: search.value }) } });
+  const search = h("input", {
+    type: "search",
+    value: filter.q,
+    placeholder: "Number, id, words of the title",
+    autocomplete: "off",
+    spellcheck: "false",
+    on: { input: () => change({ q: search.value }) },
+  });
   const labels = data.cells.map(({ label }) => [label, label] as const);
   const strata = Object.keys(table.strata).flatMap((name) => {
     const values = [...new Set(table.strata[name])].filter((value) => value !== null).sort();
@@ -79,19 +96,48 @@ export function casesView(store: Store, { params: given }: State, remember: (par
   const any = ["", "Any"] as const;
   const fields = [
     choice("Configuration", labels, data.cells[filter.cell]?.label ?? "", (backend) => change({ backend })),
-    choice("Measure", data.measures.map(({ name }) => [name, name]), data.measures[filter.measure]?.name ?? "", (measure) => change({ measure })),
+    choice(
+      "Measure",
+      data.measures.map(({ name }) => [name, name]),
+      data.measures[filter.measure]?.name ?? "",
+      (measure) => change({ measure }),
+    ),
     choice("Score", [any, ["zero", "0"], ["partial", "Between"], ["full", "1"]], filter.score, (score) => change({ score })),
-    choice("Outcome", [any, ...[...table.outcomes].sort().map((name) => [name, name] as const)], filter.outcome, (outcome) => change({ outcome })),
-    choice("Targets", [any, ["0", "None"], ["1", "1"], ["2-4", "2 to 4"], ["5+", "5 or more"]], filter.targets, (targets) => change({ targets })),
+    choice("Outcome", [any, ...[...table.outcomes].sort().map((name) => [name, name] as const)], filter.outcome, (outcome) =>
+      change({ outcome }),
+    ),
+    choice("Targets", [any, ["0", "None"], ["1", "1"], ["2-4", "2 to 4"], ["5+", "5 or more"]], filter.targets, (targets) =>
+      change({ targets }),
+    ),
     ...(strata.length === 0 ? [] : [choice("Stratum", [any, ...strata], filter.stratum, (stratum) => change({ stratum }))]),
-    choice("Against", [["", "None"], ...labels], data.cells[filter.other]?.label ?? "", (vs) => change(vs === "" ? { vs, change: "" } : { vs })),
-    choice("Change", [any, ["gained", "Gained"], ["lost", "Lost"], ["equal", "Equal"]], filter.change, (value) => change({ change: value })),
-    choice("Sort", [["worst", "Worst first"], ["best", "Best first"], ["dataset", "Data set"], ["targets", "Most targets"]], filter.sort, (sort) => change({ sort })),
+    choice("Against", [["", "None"], ...labels], data.cells[filter.other]?.label ?? "", (vs) =>
+      change(vs === "" ? { vs, change: "" } : { vs }),
+    ),
+    choice("Change", [any, ["gained", "Gained"], ["lost", "Lost"], ["equal", "Equal"]], filter.change, (value) =>
+      change({ change: value }),
+    ),
+    choice(
+      "Sort",
+      [
+        ["worst", "Worst first"],
+        ["best", "Best first"],
+        ["dataset", "Data set"],
+        ["targets", "Most targets"],
+      ],
+      filter.sort,
+      (sort) => change({ sort }),
+    ),
   ];
   const csv = () => {
     const names = data.measures.map(({ name }) => name);
     const lines = found.map((index) =>
-      csvLine([table.ids[index] ?? "", table.titles[index] ?? "", table.targets[index] ?? 0, table.outcomes[table.cells[filter.cell]?.outcome[index] ?? -1] ?? "", ...names.map((_, m) => valueOf(table, filter.cell, m, index))]),
+      csvLine([
+        table.ids[index] ?? "",
+        table.titles[index] ?? "",
+        table.targets[index] ?? 0,
+        table.outcomes[table.cells[filter.cell]?.outcome[index] ?? -1] ?? "",
+        ...names.map((_, m) => valueOf(table, filter.cell, m, index)),
+      ]),
     );
     save("cases.csv", "text/csv", [csvLine(["case", "title", "targets", "outcome", ...names]), ...lines].join(""));
   };
@@ -99,7 +145,12 @@ export function casesView(store: Store, { params: given }: State, remember: (par
     "div",
     { class: "cases" },
     h("h2", {}, "Cases"),
-    h("form", { class: "filters", role: "search", "aria-label": "Filter the cases", on: { submit: (event) => event.preventDefault() } }, h("label", { class: "field wide" }, h("span", {}, "Search"), search), fields),
+    h(
+      "form",
+      { class: "filters", role: "search", "aria-label": "Filter the cases", on: { submit: (event) => event.preventDefault() } },
+      h("label", { class: "field wide" }, h("span", {}, "Search"), search),
+      fields,
+    ),
     h(
       "div",
       { class: "countline" },

@@ -9,8 +9,14 @@ export type Table = readonly (readonly (string | number | null)[])[];
 
 /** A picture with its title, buttons to keep it, and its numbers for who can't see it. */
 export function figure(title: string, svg: SVGSVGElement, data: Table, note = ""): HTMLElement {
-  const stem = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "picture";
-  svg.setAttribute("role", "img");
+  const stem =
+    title
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "")
+      .slice(0, 60) || "picture";
+  // What holds links is no single picture to a screen reader.
+  svg.setAttribute("role", svg.querySelector("a") === null ? "img" : "group");
   svg.setAttribute("aria-label", shown(`${title}. The numbers can be saved as CSV.`));
   return h(
     "figure",
@@ -22,8 +28,26 @@ export function figure(title: string, svg: SVGSVGElement, data: Table, note = ""
       h(
         "span",
         { class: "keep" },
-        h("button", { type: "button", class: "quiet", "aria-label": `Save as SVG: ${title}`, on: { click: () => save(`${stem}.svg`, "image/svg+xml", standalone(svg)) } }, "SVG"),
-        h("button", { type: "button", class: "quiet", "aria-label": `Save as CSV: ${title}`, on: { click: () => save(`${stem}.csv`, "text/csv", data.map(csvLine).join("")) } }, "CSV"),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            "aria-label": `Save as SVG: ${title}`,
+            on: { click: () => save(`${stem}.svg`, "image/svg+xml", standalone(svg)) },
+          },
+          "SVG",
+        ),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            "aria-label": `Save as CSV: ${title}`,
+            on: { click: () => save(`${stem}.csv`, "text/csv", data.map(csvLine).join("")) },
+          },
+          "CSV",
+        ),
       ),
     ),
     h("div", { class: "picture" }, svg),
@@ -31,11 +55,25 @@ export function figure(title: string, svg: SVGSVGElement, data: Table, note = ""
   );
 }
 
-const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "font-family", "font-size", "font-weight", "text-anchor"];
+const KEPT = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "opacity",
+  "fill-opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+];
 
 function standalone(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
-  const [from, to] = [[svg, ...svg.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
+  const [from, to] = [
+    [svg, ...svg.querySelectorAll("*")],
+    [copy, ...copy.querySelectorAll("*")],
+  ];
   for (const [index, element] of from.entries()) {
     const style = getComputedStyle(element);
     for (const name of KEPT) to[index]?.setAttribute(name, style.getPropertyValue(name));
@@ -64,13 +102,17 @@ export interface Interval {
 }
 
 /** Dot and whisker, one row each; `domain` is what the axis spans, `zero` a line that intervals are read against. */
-export function intervals(rows: readonly Interval[], domain: readonly [number, number], zero: number | null = null): SVGSVGElement {
-  const [width, left, right, step, top] = [860, 210, 196, 30, 12];
+export function intervals(
+  rows: readonly Interval[],
+  domain: readonly [number, number],
+  zero: number | null = null,
+): SVGSVGElement {
+  const [width, left, right, step, top] = [1060, 220, 200, 30, 12];
   const height = top + rows.length * step + 32;
   const bottom = height - 26;
   const span = domain[1] - domain[0] || 1;
   const x = (value: number) => left + ((value - domain[0]) / span) * (width - left - right);
-  const svg = canvas(width, height, { class: "chart" });
+  const svg = canvas(width, height, { class: "chart broad" });
   for (const tick of ticks(domain)) {
     svg.append(
       s("line", { class: tick === zero ? "axis" : "grid", x1: x(tick), x2: x(tick), y1: top, y2: bottom }),
@@ -79,7 +121,11 @@ export function intervals(rows: readonly Interval[], domain: readonly [number, n
   }
   for (const [index, row] of rows.entries()) {
     const y = top + index * step + step / 2;
-    const label = s("text", { class: row.href === undefined ? "label" : "label link", x: left - 16, y: y + 4, "text-anchor": "end" }, clip(row.label, 28));
+    const label = s(
+      "text",
+      { class: row.href === undefined ? "label" : "label link", x: left - 16, y: y + 4, "text-anchor": "end" },
+      clip(row.label, 28),
+    );
     label.append(s("title", {}, row.label));
     svg.append(row.href === undefined ? label : s("a", { href: row.href }, label));
     if (row.lower !== null && row.upper !== null) {
@@ -90,7 +136,8 @@ export function intervals(rows: readonly Interval[], domain: readonly [number, n
       );
     }
     if (row.mark != null) svg.append(s("line", { class: "mark", x1: x(row.mark), x2: x(row.mark), y1: y - 9, y2: y + 9 }));
-    if (row.value !== null) svg.append(s("circle", { class: row.faint === true ? "dot faint" : "dot", cx: x(row.value), cy: y, r: 5 }));
+    if (row.value !== null)
+      svg.append(s("circle", { class: row.faint === true ? "dot faint" : "dot", cx: x(row.value), cy: y, r: 5 }));
     svg.append(s("text", { class: "figure", x: width - right + 18, y: y + 4 }, row.text));
   }
   return svg;
@@ -101,7 +148,8 @@ export function spark(value: number | null, lower: number | null, upper: number 
   const x = (at: number) => 3 + at * 66;
   const svg = canvas(72, 10, { class: "spark", "aria-hidden": "true" });
   svg.append(s("line", { class: "grid", x1: x(0), x2: x(1), y1: 5, y2: 5 }));
-  if (lower !== null && upper !== null) svg.append(s("line", { class: faint ? "whisker faint" : "whisker", x1: x(lower), x2: x(upper), y1: 5, y2: 5 }));
+  if (lower !== null && upper !== null)
+    svg.append(s("line", { class: faint ? "whisker faint" : "whisker", x1: x(lower), x2: x(upper), y1: 5, y2: 5 }));
   if (value !== null) svg.append(s("circle", { class: faint ? "dot faint" : "dot", cx: x(value), cy: 5, r: 3 }));
   return svg;
 }
@@ -112,7 +160,15 @@ export interface Line {
 }
 
 /** Lines over a common square; named at the right, in the order of their last values so that names don't cross. */
-export function lines(all: readonly Line[], axes: { readonly x: readonly [number, number]; readonly y: readonly [number, number]; readonly nameX: string; readonly nameY: string }): SVGSVGElement {
+export function lines(
+  all: readonly Line[],
+  axes: {
+    readonly x: readonly [number, number];
+    readonly y: readonly [number, number];
+    readonly nameX: string;
+    readonly nameY: string;
+  },
+): SVGSVGElement {
   const [width, height, left, right, top, bottom] = [430, 300, 50, 118, 14, 44];
   const x = (value: number) => left + ((value - axes.x[0]) / (axes.x[1] - axes.x[0] || 1)) * (width - left - right);
   const y = (value: number) => height - bottom - ((value - axes.y[0]) / (axes.y[1] - axes.y[0] || 1)) * (height - top - bottom);
@@ -123,10 +179,23 @@ export function lines(all: readonly Line[], axes: { readonly x: readonly [number
       s("text", { class: "tick", x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick, axes.y)),
     );
   }
-  for (const tick of ticks(axes.x)) svg.append(s("text", { class: "tick", x: x(tick), y: height - bottom + 18, "text-anchor": "middle" }, tickText(tick, axes.x)));
+  for (const tick of ticks(axes.x))
+    svg.append(
+      s("text", { class: "tick", x: x(tick), y: height - bottom + 18, "text-anchor": "middle" }, tickText(tick, axes.x)),
+    );
   svg.append(
     s("text", { class: "tick", x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, axes.nameX),
-    s("text", { class: "tick", x: 12, y: (top + height - bottom) / 2, transform: `rotate(-90 12 ${(top + height - bottom) / 2})`, "text-anchor": "middle" }, axes.nameY),
+    s(
+      "text",
+      {
+        class: "tick",
+        x: 12,
+        y: (top + height - bottom) / 2,
+        transform: `rotate(-90 12 ${(top + height - bottom) / 2})`,
+        "text-anchor": "middle",
+      },
+      axes.nameY,
+    ),
   );
   const ends = all.map((line, index) => ({ index, at: y(line.points.at(-1)?.[1] ?? 0) })).sort((a, b) => a.at - b.at);
   let lowest = Number.NEGATIVE_INFINITY;
@@ -134,8 +203,13 @@ export function lines(all: readonly Line[], axes: { readonly x: readonly [number
     const line = all[index] as Line;
     lowest = Math.max(at + 4, lowest + 15);
     svg.append(
-      s("path", { class: `line series-${index % 6}`, d: line.points.map(([px, py], i) => `${i === 0 ? "M" : "L"}${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join("") }),
-      ...line.points.map(([px, py]) => s("circle", { class: `point series-${index % 6}`, cx: x(px).toFixed(1), cy: y(py).toFixed(1), r: 2.2 })),
+      s("path", {
+        class: `line series-${index % 6}`,
+        d: line.points.map(([px, py], i) => `${i === 0 ? "M" : "L"}${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join(""),
+      }),
+      ...line.points.map(([px, py]) =>
+        s("circle", { class: `point series-${index % 6}`, cx: x(px).toFixed(1), cy: y(py).toFixed(1), r: 2.2 }),
+      ),
       s("text", { class: `name series-${index % 6}`, x: width - right + 8, y: lowest }, clip(line.name, 17)),
     );
   }
@@ -168,11 +242,26 @@ export function scatter(bubbles: readonly Bubble[], nameX: string, nameY: string
   svg.append(
     s("line", { class: "axis dashed", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
     s("text", { class: "tick", x: x(0.5), y: height - 6, "text-anchor": "middle" }, clip(nameX, 40)),
-    s("text", { class: "tick", x: 12, y: y(0.5), transform: `rotate(-90 12 ${y(0.5)})`, "text-anchor": "middle" }, clip(nameY, 40)),
+    s(
+      "text",
+      { class: "tick", x: 12, y: y(0.5), transform: `rotate(-90 12 ${y(0.5)})`, "text-anchor": "middle" },
+      clip(nameY, 40),
+    ),
   );
   const most = Math.max(1, ...bubbles.map(({ n }) => n));
   for (const { x: bx, y: by, n, kind } of [...bubbles].sort((a, b) => b.n - a.n)) {
-    svg.append(s("circle", { class: `bubble ${kind}`, cx: x(bx).toFixed(1), cy: y(by).toFixed(1), r: (3 + 13 * Math.sqrt(n / most) * (most > 1 ? 1 : 0.1)).toFixed(1) }, s("title", {}, `${n} at ${bx.toFixed(3)}, ${by.toFixed(3)}`)));
+    svg.append(
+      s(
+        "circle",
+        {
+          class: `bubble ${kind}`,
+          cx: x(bx).toFixed(1),
+          cy: y(by).toFixed(1),
+          r: (3 + 13 * Math.sqrt(n / most) * (most > 1 ? 1 : 0.1)).toFixed(1),
+        },
+        s("title", {}, `${n} at ${bx.toFixed(3)}, ${by.toFixed(3)}`),
+      ),
+    );
   }
   return svg;
 }
@@ -185,7 +274,8 @@ export function ticks([from, to]: readonly [number, number]): number[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough - 1e-12) ?? 10) * power;
   const found: number[] = [];
-  for (let tick = Math.ceil(from / step - 1e-9) * step; tick <= to + step * 1e-9; tick += step) found.push(Number(tick.toFixed(10)));
+  for (let tick = Math.ceil(from / step - 1e-9) * step; tick <= to + step * 1e-9; tick += step)
+    found.push(Number(tick.toFixed(10)));
   return found;
 }
 

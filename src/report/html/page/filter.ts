@@ -53,7 +53,10 @@ export function changeOf(difference: number): "gained" | "lost" | "equal" {
 }
 
 export function filtered(table: CaseTable, words: readonly string[], filter: Filter): number[] {
-  const wanted = filter.q.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const wanted = filter.q
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
   const cell = table.cells[filter.cell];
   const outcome = filter.outcome === "" ? null : table.outcomes.indexOf(filter.outcome);
   const equals = filter.stratum.indexOf("=");

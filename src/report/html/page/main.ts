@@ -24,16 +24,23 @@ let drawing = 0;
 function frame(): void {
   const { data } = read;
   const made = data.generatedAt === null ? "" : data.generatedAt.slice(0, 16).replace("T", " ");
-  document.getElementById("app")?.append(
-    h(
-      "header",
-      {},
-      h("div", { class: "title" }, h("h1", {}, outside(data.dataset.url, data.title)), h("p", { class: "sub" }, made === "" ? "Benchmark report" : `Benchmark report, ${made} UTC`)),
-      h("nav", { "aria-label": "Views", class: "tabs" }, tabs),
-      themeButton(),
-    ),
-    main,
-  );
+  document
+    .getElementById("app")
+    ?.append(
+      h(
+        "header",
+        {},
+        h(
+          "div",
+          { class: "title" },
+          h("h1", {}, outside(data.dataset.url, data.title)),
+          h("p", { class: "sub" }, made === "" ? "Benchmark report" : `Benchmark report, ${made} UTC`),
+        ),
+        h("nav", { "aria-label": "Views", class: "tabs" }, tabs),
+        themeButton(),
+      ),
+      main,
+    );
   // A fragment that names no view would be read as one.
   document.getElementById("skip")?.addEventListener("click", (event) => {
     event.preventDefault();
@@ -45,7 +52,16 @@ function frame(): void {
 function themeButton(): HTMLElement {
   const root = document.documentElement;
   const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  const button = h("button", { type: "button", class: "quiet theme", on: { click: () => { root.dataset.theme = dark() ? "light" : "dark"; name(); } } });
+  const button = h("button", {
+    type: "button",
+    class: "quiet theme",
+    on: {
+      click: () => {
+        root.dataset.theme = dark() ? "light" : "dark";
+        name();
+      },
+    },
+  });
   const name = () => button.replaceChildren(document.createTextNode(dark() ? "Light" : "Dark"));
   button.setAttribute("aria-label", "Switch between light and dark");
   name();
@@ -79,7 +95,13 @@ async function draw(first: boolean): Promise<void> {
   try {
     view = await drawn(state);
   } catch (error) {
-    view = h("div", {}, h("h2", {}, "This view can't be shown"), h("p", { class: "error" }, error instanceof Error ? error.message : String(error)), h("p", {}, "The file may be cut short. `bench report RUN --format html` writes it again."));
+    view = h(
+      "div",
+      {},
+      h("h2", {}, "This view can't be shown"),
+      h("p", { class: "error" }, error instanceof Error ? error.message : String(error)),
+      h("p", {}, "The file may be cut short. `bench report RUN --format html` writes it again."),
+    );
   }
   // Another address was chosen meanwhile.
   if (turn !== drawing) return;

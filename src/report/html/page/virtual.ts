@@ -13,12 +13,28 @@ export interface VirtualList {
 }
 
 /** `row` gives the cells of a row; `open` is called for the row that is chosen. */
-export function virtualList(label: string, head: readonly HTMLElement[], row: (at: number) => readonly HTMLElement[], open: (at: number) => void): VirtualList {
+export function virtualList(
+  label: string,
+  head: readonly HTMLElement[],
+  row: (at: number) => readonly HTMLElement[],
+  open: (at: number) => void,
+): VirtualList {
   const body = h("div", { class: "rows", role: "rowgroup" });
   const before = h("div", { "aria-hidden": "true" });
   const after = h("div", { "aria-hidden": "true" });
-  const header = h("div", { role: "rowgroup", class: "gridhead" }, h("div", { role: "row", "aria-rowindex": 1, class: "row" }, head));
-  const element = h("div", { class: "grid", role: "grid", tabindex: 0, "aria-label": label, "aria-readonly": "true" }, header, before, body, after);
+  const header = h(
+    "div",
+    { role: "rowgroup", class: "gridhead" },
+    h("div", { role: "row", "aria-rowindex": 1, class: "row" }, head),
+  );
+  const element = h(
+    "div",
+    { class: "grid", role: "grid", tabindex: 0, "aria-label": label, "aria-readonly": "true" },
+    header,
+    before,
+    body,
+    after,
+  );
   let count = 0;
   let active = 0;
   let drawn = "";
@@ -34,7 +50,17 @@ export function virtualList(label: string, head: readonly HTMLElement[], row: (a
       after.style.height = `${Math.max(0, count - to) * ROW}px`;
       body.replaceChildren(
         ...Array.from({ length: Math.max(0, to - from) }, (_, i) =>
-          h("div", { role: "row", id: `row-${from + i}`, "aria-rowindex": from + i + 2, class: "row", on: { click: () => open(from + i) } }, row(from + i)),
+          h(
+            "div",
+            {
+              role: "row",
+              id: `row-${from + i}`,
+              "aria-rowindex": from + i + 2,
+              class: "row",
+              on: { click: () => open(from + i) },
+            },
+            row(from + i),
+          ),
         ),
       );
     }
@@ -54,7 +80,14 @@ export function virtualList(label: string, head: readonly HTMLElement[], row: (a
   element.addEventListener("scroll", () => draw(false), { passive: true });
   element.addEventListener("keydown", (event) => {
     const page = Math.max(1, Math.floor(element.clientHeight / ROW) - 2);
-    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -count, End: count };
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -count,
+      End: count,
+    };
     if (event.key === "Enter" && count > 0) open(active);
     else if (Object.hasOwn(steps, event.key)) move(active + (steps[event.key] ?? 0));
     else return;
