@@ -115,11 +115,12 @@ describe.skipIf(why !== null)(`in Chromium${why === null ? "" : ` (skipped: ${wh
     await untouched(opened);
   });
 
-  test("from the first view to why alpha missed a case: three clicks, and the address leads there", async () => {
+  test("from the first view to why alpha missed a case: four clicks, and the address leads there", async () => {
     const file = written("clicks.html", 50, false);
     const { page } = await driver.open(file);
     await page.click('table.figures a[href="#/cases?backend=alpha"]');
     await page.waitForSelector("#row-0");
+    await page.selectOption("label:has-text('Measure') select", "RR");
     await page.click("#row-0");
     await page.waitForSelector("article.case");
     expect(await text(page)).toContain("Missed: src/T0.java");

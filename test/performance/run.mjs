@@ -15,6 +15,7 @@ try {
   await noop(10_000);
   startUp();
   await import("./rescore.mjs");
+  await import("./html.mjs");
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

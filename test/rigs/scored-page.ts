@@ -14,7 +14,7 @@ export const HOSTILE = [
   "<!-- <script> <![CDATA[ ]]>",
   "javascript:window.pwned = 4",
   "\u202egnp.exe\u2066 \u0000\u0007 __proto__",
-  "{{constructor.constructor('window.pwned = 5')()}} `${window.pwned = 6}`",
+  "{{constructor.constructor('window.pwned = 5')()}} `$" + "{window.pwned = 6}`",
 ];
 
 const NAMES = ["Hit@5", "RR", "P", "R", "R@10", "P@5"];

@@ -2,7 +2,7 @@
 import type { CaseDetail, PageAnswer, PageCell } from "../page-data.js";
 import { filterOf } from "./cases.js";
 import { type Child, h, outside, pullRequest } from "./dom.js";
-import { filtered, valueOf } from "./filter.js";
+import { filtered, scoreOf } from "./filter.js";
 import { grouped, plural, ratio, seconds } from "./format.js";
 import { formatState, type State } from "./state.js";
 import type { Store } from "./store.js";
@@ -85,7 +85,7 @@ function overviewOf({ data, table }: Store, detail: CaseDetail, index: number, o
       h("th", { scope: "row" }, data.cells[cell]?.label ?? ""),
       h("td", {}, h("span", { class: `outcome o-${outcome}` }, outcome)),
       h("td", { class: ranks.length === 0 ? "zero" : "" }, found),
-      data.measures.map((_, measure) => h("td", { class: "number" }, ratio(valueOf(table, cell, measure, index)))),
+      data.measures.map((_, measure) => h("td", { class: "number" }, ratio(scoreOf(table, cell, measure, index)))),
     );
   });
   return h(

@@ -1,6 +1,6 @@
 /** All cases of one configuration: searched, filtered, sorted; each row leads to its case. */
 import { choice, h, save } from "./dom.js";
-import { changeOf, differenceOf, type Filter, filtered, valueOf } from "./filter.js";
+import { changeOf, differenceOf, type Filter, filtered, scoreOf } from "./filter.js";
 import { csvLine, grouped, plural, ratio, signed } from "./format.js";
 import { formatState, type State } from "./state.js";
 import type { Store } from "./store.js";
@@ -42,7 +42,7 @@ export function casesView(store: Store, { params: given }: State, remember: (par
   function row(index: number): HTMLElement[] {
     const cell = table.cells[filter.cell];
     const counted = cell?.counted[index] === 1;
-    const value = valueOf(table, filter.cell, filter.measure, index);
+    const value = scoreOf(table, filter.cell, filter.measure, index);
     const difference = filter.other === -1 ? null : differenceOf(table, filter.cell, filter.other, filter.measure, index);
     const number = table.numbers[index];
     const outcome = table.outcomes[cell?.outcome[index] ?? -1] ?? "";
@@ -136,7 +136,7 @@ export function casesView(store: Store, { params: given }: State, remember: (par
         table.titles[index] ?? "",
         table.targets[index] ?? 0,
         table.outcomes[table.cells[filter.cell]?.outcome[index] ?? -1] ?? "",
-        ...names.map((_, m) => valueOf(table, filter.cell, m, index)),
+        ...names.map((_, m) => scoreOf(table, filter.cell, m, index)),
       ]),
     );
     save("cases.csv", "text/csv", [csvLine(["case", "title", "targets", "outcome", ...names]), ...lines].join(""));

@@ -2,7 +2,7 @@
 import type { PageData, PagePair } from "../page-data.js";
 import { type Bubble, figure, intervals, lines, scatter } from "./charts.js";
 import { type Child, choice, h } from "./dom.js";
-import { changeOf, differenceOf, valueOf } from "./filter.js";
+import { changeOf, differenceOf, scoreOf } from "./filter.js";
 import { plural, pValue, ratio, signed } from "./format.js";
 import { scrolling } from "./overview.js";
 import { formatState, type State } from "./state.js";
@@ -187,7 +187,7 @@ function changes(store: Store, a: number, b: number, measure: number, name: stri
     if (difference === null) continue;
     const kind = changeOf(difference);
     by[kind].push([index, difference]);
-    const [x, y] = [Math.min(1, valueOf(table, a, measure, index) ?? 0), Math.min(1, valueOf(table, b, measure, index) ?? 0)];
+    const [x, y] = [Math.min(1, scoreOf(table, a, measure, index) ?? 0), Math.min(1, scoreOf(table, b, measure, index) ?? 0)];
     // Far more places than that can't be told apart: they then share a coarser one.
     const digits = bubbles.size < MOST_BUBBLES ? 3 : 1;
     const key = `${x.toFixed(digits)} ${y.toFixed(digits)}`;

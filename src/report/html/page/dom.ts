@@ -14,6 +14,7 @@ export interface Props {
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Characters that reorder, hide or fake text are shown as what they are. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const DECEIVING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 export function shown(text: string): string {

@@ -33,7 +33,7 @@ export function haystack(table: CaseTable): readonly string[] {
   return table.ids.map((id, index) => `${id} ${table.numbers[index] ?? ""} ${table.titles[index] ?? ""}`.toLowerCase());
 }
 
-export function valueOf(table: CaseTable, cell: number, measure: number, index: number): number | null {
+export function scoreOf(table: CaseTable, cell: number, measure: number, index: number): number | null {
   return table.cells[cell]?.values[measure]?.[index] ?? null;
 }
 
@@ -73,7 +73,7 @@ export function filtered(table: CaseTable, words: readonly string[], filter: Fil
     if (range !== undefined && (targets < range[0] || targets > range[1])) continue;
     if (filter.score !== "") {
       if (cell?.counted[index] !== 1) continue;
-      const value = valueOf(table, filter.cell, filter.measure, index) ?? 0;
+      const value = scoreOf(table, filter.cell, filter.measure, index) ?? 0;
       const kind = value <= 0 ? "zero" : value >= 1 ? "full" : "partial";
       if (kind !== filter.score) continue;
     }
@@ -95,6 +95,6 @@ function sorted(table: CaseTable, found: number[], { sort, cell, measure }: Filt
   return found.sort((a, b) => {
     const by = (counted[b] ?? 0) - (counted[a] ?? 0);
     if (by !== 0) return by;
-    return sign * ((valueOf(table, cell, measure, a) ?? 0) - (valueOf(table, cell, measure, b) ?? 0)) || a - b;
+    return sign * ((scoreOf(table, cell, measure, a) ?? 0) - (scoreOf(table, cell, measure, b) ?? 0)) || a - b;
   });
 }

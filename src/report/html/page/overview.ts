@@ -68,7 +68,7 @@ function headline(data: PageData, chosen: number): HTMLElement {
   const highest = Math.max(0, ...rows.map(({ value, upper }) => Math.max(value ?? 0, upper ?? 0)));
   return figure(
     `${name} by configuration`,
-    intervals(rows, [0, highest > 1 ? highest : 1]),
+    intervals(rows, [0, Math.max(1, highest)]),
     [["configuration", name, "lower", "upper"], ...rows.map(({ label, value, lower, upper }) => [label, value, lower, upper])],
     `${hollow ? "Hollow: baselines. " : ""}${marked ? "Upright stroke: the closed-form expectation of a random ranking. " : ""}A name leads to its cases, the worst first. No largest number is set apart: see Compare for what stands.`,
   );
