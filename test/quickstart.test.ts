@@ -85,6 +85,10 @@ describe("the first run", () => {
       expect(issues.length).toBe(60);
     }
     const folder = join("evaluation_results", first.run_id);
+    const page = base.read(join(folder, "report.html"));
+    // Small enough to be written by default here, and with the run that made it.
+    expect(page.length).toBeLessThan(1_000_000);
+    expect(page).toContain(`<script type="application/json" id="run">{"id":"${first.run_id}"`);
     const record = JSON.parse(base.read(join(folder, "run.json")));
     expect(record).toMatchObject({
       run_id: first.run_id,

@@ -31,8 +31,9 @@ if (program === undefined || playwright === null) {
   const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
   try {
     const file = join(folder, "report.html");
+    const cells = ["alpha", "beta"].map(cell);
     const began = performance.now();
-    const text = htmlPage(["alpha", "beta"].map(cell), { generatedAt: null, datasetFile: null }, { work: "stage" });
+    const text = htmlPage(cells, { generatedAt: null, datasetFile: null }, { work: "stage" });
     const made = performance.now() - began;
     writeFileSync(file, text);
     const first = [];
