@@ -147,11 +147,12 @@ describe.skipIf(why !== null)(`in Chromium${why === null ? "" : ` (skipped: ${wh
   });
 
   test("narrow: nothing is wider than the screen; printed: the frame is gone", async () => {
-    const { page } = await driver.open(written("narrow.html", 50, true));
+    const { page, violations } = await driver.open(written("narrow.html", 50, true));
     await page.setViewportSize({ width: 360, height: 800 });
     for (const view of ["overview", "cases", "compare", "run", `case?id=${encodeURIComponent("acme/tool#3")}`]) {
       await show(page, `#/${view}`, `main[data-view=${view.replace(/\?.*/, "")}] h2`);
       expect(await page.evaluate("document.documentElement.scrollWidth"), view).toBe(360);
+      expect(await violations(), view).toEqual([]);
     }
     await page.emulateMedia({ media: "print" });
     expect(await page.evaluate(`getComputedStyle(document.querySelector(".tabs")).display`)).toBe("none");

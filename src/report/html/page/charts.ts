@@ -50,7 +50,8 @@ export function figure(title: string, svg: SVGSVGElement, data: Table, note = ""
         ),
       ),
     ),
-    h("div", { class: "picture" }, svg),
+    // Scrolled within itself on a narrow screen, hence reached by keyboard.
+    h("div", { class: "picture", tabindex: 0, role: "group", "aria-label": title }, svg),
     note === "" ? null : h("p", { class: "note" }, note),
   );
 }
@@ -169,7 +170,7 @@ export function lines(
     readonly nameY: string;
   },
 ): SVGSVGElement {
-  const [width, height, left, right, top, bottom] = [430, 300, 50, 118, 14, 44];
+  const [width, height, left, right, top, bottom] = [510, 300, 50, 118, 14, 44];
   const x = (value: number) => left + ((value - axes.x[0]) / (axes.x[1] - axes.x[0] || 1)) * (width - left - right);
   const y = (value: number) => height - bottom - ((value - axes.y[0]) / (axes.y[1] - axes.y[0] || 1)) * (height - top - bottom);
   const svg = canvas(width, height, { class: "chart" });

@@ -1,8 +1,6 @@
 /** Which cases a list shows, and in which order. On columns, without objects per case: ten thousand are looked through at each key stroke. */
 import type { CaseTable } from "../page-data.js";
 
-export const SORTS = ["worst", "best", "dataset", "targets"] as const;
-
 export interface Filter {
   readonly q: string;
   /** Positions of the cell that is looked at, of the one beside it (-1: none), and of the measure. */
@@ -18,6 +16,7 @@ export interface Filter {
   readonly change: string;
   /** `zero`, `partial`, `full`, or any. */
   readonly score: string;
+  /** `worst`, `best`, `dataset`, `targets`. */
   readonly sort: string;
 }
 
