@@ -1,12 +1,12 @@
 /** What of the page needs no browser. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pageCells } from "../../../../test/rigs/scored-page.js";
-import { pageParts } from "../collect.js";
-import { comparedCells, WORK_OF_A_STAGE } from "../compared.js";
-import { changeOf, differenceOf, type Filter, filtered, haystack } from "./filter.js";
-import { csvLine, signed } from "./format.js";
-import { formatState, parseState, VIEWS } from "./state.js";
+import { pageCells } from "../../../test/rigs/scored-page.js";
+import { pageParts } from "./collect.js";
+import { comparedCells, WORK_OF_A_STAGE } from "./compared.js";
+import { changeOf, differenceOf, type Filter, filtered, haystack } from "./page/filter.js";
+import { csvLine, signed } from "./page/format.js";
+import { formatState, parseState, VIEWS } from "./page/state.js";
 
 const { table } = pageParts(pageCells(60, false), { generatedAt: null, datasetFile: null }, { comparisons: [], note: null });
 const ALL: Filter = {
