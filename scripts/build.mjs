@@ -4,10 +4,18 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { pageScript } from "./page-script.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const hash = createHash("sha256");
-for (const file of ["tsconfig.json", "tsconfig.build.json", "package-lock.json", ...sources("src")]) {
+for (const file of [
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "tsconfig.page.json",
+  "package-lock.json",
+  "scripts/page-script.mjs",
+  ...sources("src"),
+]) {
   hash.update(`${file}\0`).update(readFileSync(join(root, file)));
 }
 const digest = hash.digest("hex");
@@ -21,19 +29,25 @@ if (process.argv.includes("--check")) {
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-const done = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
-if (done.status === 0) {
+const compile = (config) => spawnSync(process.execPath, [tsc, "-p", config], { cwd: root, stdio: "inherit" }).status ?? 1;
+// A browser's code and Node's are compiled for different worlds; the page's modules then become the one script of its file.
+const status = compile("tsconfig.build.json") || compile("tsconfig.page.json");
+if (status === 0) {
+  const page = join(root, "dist", "report", "html", "page");
+  writeFileSync(join(root, "dist", "report", "html", "page-script.js"), pageScript(page, "main"));
+  writeFileSync(join(root, "dist", "report", "html", "page.css"), readFileSync(join(root, "src/report/html/page/page.css")));
+  rmSync(page, { recursive: true });
   chmodSync(entry, 0o755);
   writeFileSync(stamp, digest);
 }
-process.exit(done.status ?? 1);
+process.exit(status);
 
 function sources(folder) {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) return sources(path);
-      return path.endsWith(".ts") && !path.endsWith(".test.ts") ? [path] : [];
+      return (path.endsWith(".ts") && !path.endsWith(".test.ts")) || path.endsWith(".css") ? [path] : [];
     })
     .sort();
 }

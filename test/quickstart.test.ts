@@ -76,7 +76,7 @@ describe("the first run", () => {
     expect(Object.keys(oracle?.strata ?? {})).not.toEqual([]);
   });
 
-  test("writes what people read: reports, data set, journal, record and lock file", () => {
+  test("writes what people read: reports, page, data set, journal, record and lock file", async () => {
     for (const report of first.reports) expect(existsSync(join(base.folder, report)), report).toBe(true);
     for (const label of BACKENDS) {
       const report = first.reports.find((path) => path.includes(`__${label}_eval__`));
@@ -85,6 +85,14 @@ describe("the first run", () => {
       expect(issues.length).toBe(60);
     }
     const folder = join("evaluation_results", first.run_id);
+    const page = base.read(join(folder, "report.html"));
+    // Small enough to be written by default here, and with the run that made it.
+    expect(page.length).toBeLessThan(1_000_000);
+    expect(page).toContain(`<script type="application/json" id="run">{"id":"${first.run_id}"`);
+    const one = await base.bench(["report", `${first.run_id}:bm25`, "--format", "html"]);
+    expect(one.exit).toBe(0);
+    expect(one.stdout).toContain(`id="run">{"id":"${first.run_id}"`);
+    expect(one.stdout).toContain("There is one configuration only");
     const record = JSON.parse(base.read(join(folder, "run.json")));
     expect(record).toMatchObject({
       run_id: first.run_id,

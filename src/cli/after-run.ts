@@ -1,6 +1,6 @@
 /** What `bench run` does with the figures of a run: gates, the table that accumulates over runs, the summary of a build server's step. */
 import { readFile } from "node:fs/promises";
-import { basename, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import type { Json } from "../base/json.js";
 import { redactor } from "../engine/redact.js";
 import type { PipelineGraph } from "../pipeline/model.js";
@@ -10,6 +10,7 @@ import type { Io } from "./contract.js";
 import { checkGates, type Gate, type GateResult, missedGates } from "./gates.js";
 import { benchVersion } from "./project.js";
 import { accumulateResults } from "./results.js";
+import { completePages } from "./run-page.js";
 import { appendStepSummary } from "./step-summary.js";
 
 interface Finished {
@@ -33,6 +34,7 @@ export async function afterRun({ gates, reported, summary, files, out, runId, gr
   readonly missed: readonly string[];
   readonly files: readonly string[];
 }> {
+  await completePages(files, join(out, runId));
   const redact = redactor(graph.secrets);
   const run = {
     run_id: runId,

@@ -15,14 +15,15 @@ import { summarise } from "../scoring/summary.js";
 import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
 import { chosenMeasures } from "./inputs.js";
 import { list, text } from "./options.js";
+import { courseOf } from "./run-page.js";
 import { relabelled, shownLabels } from "./shown-labels.js";
-import { runsFolder } from "./stored-run.js";
-import { storedRun } from "./stored-runs.js";
+import { locateRun, runsFolder } from "./stored-run.js";
+import { type Place, storedRun } from "./stored-runs.js";
 
 type Options = Readonly<Record<string, OptionValue>>;
 
 /** `trec` is a run per cell and the qrels; `qrels` these alone. */
-export const REPORT_FORMATS = ["json", "jsonl", "csv", "markdown", "latex", "junit", "trec", "qrels"] as const;
+export const REPORT_FORMATS = ["json", "jsonl", "csv", "markdown", "latex", "html", "junit", "trec", "qrels"] as const;
 type Format = (typeof REPORT_FORMATS)[number];
 
 const EXTENSION: Readonly<Record<Format, string>> = {
@@ -31,6 +32,7 @@ const EXTENSION: Readonly<Record<Format, string>> = {
   csv: "csv",
   markdown: "md",
   latex: "tex",
+  html: "html",
   junit: "xml",
   trec: "run",
   qrels: "qrels",
@@ -53,13 +55,17 @@ export const command: Command = {
     "bench report latest:bm25 --format trec > bm25.run",
     "bench report latest --format trec --out trec/",
     'bench report latest --format latex --measures "Hit@5,RR" --cells bm25,grep --label bm25=BM25 --out table.tex',
+    "bench report latest --format html --out report.html",
   ],
   run: async (args, options, io) => {
     const typed = text(options, "format") ?? "markdown";
     const format = REPORT_FORMATS.find((known) => known === typed);
     if (format === undefined) throw new UsageError(`--format ${typed}: choose ${REPORT_FORMATS.join(", ")}`);
-    const { reports } = await storedRun(args[0] as string, { out: runsFolder(options, io), cwd: io.cwd, io, options });
-    const files = rendered(format, chosenCells(reports, options), io);
+    const run = args[0] as string;
+    const place = { out: runsFolder(options, io), cwd: io.cwd, io, options };
+    const { reports } = await storedRun(run, place);
+    const cells = chosenCells(reports, options);
+    const files = format === "html" ? [await page(cells, run, place)] : rendered(format, cells, io);
     const out = text(options, "out");
     if (out === undefined) {
       if (files.length > 1) {
@@ -104,7 +110,16 @@ interface Rendered {
   readonly text: string;
 }
 
-function rendered(format: Format, reports: readonly ReadReport[], io: Io): readonly Rendered[] {
+/** The page of a run's cells, with the run's course where its folder is there. */
+async function page(reports: readonly ReadReport[], run: string, { out, cwd }: Place): Promise<Rendered> {
+  const { htmlPage } = await import("../report/html/page.js");
+  const located = await locateRun(run, out, cwd).catch(() => null);
+  const course = located?.kind === "run" ? await courseOf(located.folder) : null;
+  const facts = { generatedAt: reports[0]?.generatedAt ?? null, datasetFile: null };
+  return { name: "report.html", text: htmlPage(reports.map(cellOf), facts, { work: "command" }, course) };
+}
+
+function rendered(format: Exclude<Format, "html">, reports: readonly ReadReport[], io: Io): readonly Rendered[] {
   const cells = reports.map(cellOf);
   const one = (content: string): Rendered[] => [{ name: `report.${EXTENSION[format]}`, text: content }];
   switch (format) {

@@ -1,11 +1,12 @@
 /**
  * Stage `report`: joins the cells of a run into files for people and programs: one JSON per cell (a superset of the original's
- * report), `results.json` with the figures of all cells, and `report.md`. It computes nothing that the scores don't hold.
+ * report), `results.json` with the figures of all cells, `report.md`, and `report.html`. It computes nothing that the scores don't hold.
  */
 import * as z from "zod";
 import type { Json } from "../base/json.js";
 import { type LabelledOutput, type OutFile, type StageInputs, type StageTools, wholeStage } from "../engine/contract.js";
 import { comparisonMarkdown } from "../report/comparison-text.js";
+import { htmlPage } from "../report/html/page.js";
 import { type Cell, type ReportFacts, reportJson, resultsJson } from "../report/json.js";
 import { reportFileName } from "../report/labels.js";
 import { markdownReport } from "../report/markdown.js";
@@ -17,14 +18,16 @@ import { intervalsMetaSchema } from "./bootstrap.js";
 import { measureNames, measuresOf } from "./measures.js";
 import { loadCells } from "./scored-input.js";
 
-const FORMATS = ["json", "markdown"] as const;
+const FORMATS = ["json", "markdown", "html"] as const;
+/** A page takes seconds (comparisons), so it is made where it is asked for. */
+const DEFAULT_FORMATS = ["json", "markdown"] as const;
 
 const configSchema = z.strictObject({
   formats: z
     .array(z.enum(FORMATS))
     .min(1)
-    .default([...FORMATS])
-    .describe("What to write: json, markdown"),
+    .default([...DEFAULT_FORMATS])
+    .describe("What to write: json, markdown, html (one file to look at, offline)"),
   measures: measureNames.optional().describe("Which of the scored measures to show, in this order; all by default"),
 });
 type Config = z.infer<typeof configSchema>;
@@ -46,7 +49,7 @@ export const reportStage = wholeStage<Config>({
   produces: "report",
   consumes: { scores: "some", intervals: "many", comparison: "many" },
   shape: "whole",
-  version: 5,
+  version: 6,
   precious: false,
   keyConfig: ({ formats, measures }) => ({
     formats: [...new Set(formats)].sort(),
@@ -60,10 +63,10 @@ export const reportStage = wholeStage<Config>({
       datasetFile: null,
       ...(tools.versions === undefined ? {} : { versions: tools.versions }),
     };
-    const comparisons: string[] = [];
+    const comparisons: Comparison[] = [];
     for (const { output } of inputs.many("comparison")) {
       // Made by our own compare stage, whose items are checked against their digest.
-      for (const value of await tools.load(output.items)) comparisons.push(comparisonMarkdown(value as Comparison, 2));
+      for (const value of await tools.load(output.items)) comparisons.push(value as Comparison);
     }
     const files = filesOf(cells.value, config.formats, facts, comparisons);
     const summary = Object.fromEntries(cells.value.map((cell) => [cell.label, cell.summary]));
@@ -132,7 +135,7 @@ function filesOf(
   cells: readonly Cell[],
   formats: readonly (typeof FORMATS)[number][],
   facts: ReportFacts,
-  comparisons: readonly string[],
+  comparisons: readonly Comparison[],
 ): OutFile[] {
   const files: OutFile[] = [];
   const reports = new Map<string, string>();
@@ -156,8 +159,14 @@ function filesOf(
     files.push({
       root: "run",
       name: "report.md",
-      text: [markdownReport(cells, { ...facts, definitions }), ...comparisons].join("\n"),
+      text: [markdownReport(cells, { ...facts, definitions }), ...comparisons.map((one) => comparisonMarkdown(one, 2))].join(
+        "\n",
+      ),
     });
+  }
+  if (formats.includes("html")) {
+    const compared = comparisons.length > 0 ? { comparisons } : ({ work: "stage" } as const);
+    files.push({ root: "run", name: "report.html", text: htmlPage(cells, facts, compared) });
   }
   return files;
 }

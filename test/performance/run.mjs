@@ -16,6 +16,7 @@ try {
   startUp();
   await import("./rescore.mjs");
   await import("./bootstrap.mjs");
+  await import("./html.mjs");
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
