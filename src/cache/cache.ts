@@ -148,9 +148,12 @@ export class Cache {
         return JSON.parse(text.slice(MEMORY_CHECK)) as Json;
       },
       set: async (key, value) => {
-        await this.touch();
         const body = canonicalJson(value);
-        await this.#tables.memory.set(full(key), memoryCheck(full(key), body) + body);
+        const text = memoryCheck(full(key), body) + body;
+        // What is known already is not written: the write would break the seal, and putting that back reads the whole database.
+        if ((await this.#tables.memory.getMany([full(key)]))[0] === text) return;
+        await this.touch();
+        await this.#tables.memory.set(full(key), text);
       },
     };
   }
