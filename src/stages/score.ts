@@ -90,6 +90,8 @@ export const scoreStage = itemStage<Config, Prepared>({
   over: "answers",
   version: 4,
   precious: false,
+  // Scoring waits for nothing but the disk: what many units write is committed together.
+  resource: () => ({ name: "scoring", concurrency: 64 }),
   keyConfig: ({ measures }) => ({ measures: measuresOf(measures).map(({ name }) => name) }),
   identify: async ({ rules, judgements }, tools) => {
     const judged = await judgementsOf(judgements, tools);

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bench, has, medians, show, verdict } from "./measure.mjs";
 
-const GOALS = { 1000: 0.2, 10000: 0.5, 100000: 3 };
+const GOALS = { 100: 0.2, 1000: 0.2, 10000: 0.5, 100000: 3 };
 const RUN = ["run", "pipelines/p.yaml", "--json", "--quiet"];
 
+/** Returns the no-op run, to be set beside other peers. */
 export function noop(folder, items) {
   const project = join(folder, `bench-${items}`);
   writeProject(project, items);
@@ -28,6 +29,7 @@ export function noop(folder, items) {
     oneChange(project, items);
     onDisk(project, items);
   }
+  return again;
 }
 
 /** `make -q` and `ninja` over files that are all up to date. */

@@ -14,7 +14,7 @@ const SOURCE = (count) => `${ZOD}export default {
 const NOTHING = `${ZOD}export default {
   kind: "", summary: "nothing", shape: "items", version: 1, over: "things", produces: "others", consumes: { things: "one" }, precious: false,
   config: z.strictObject({}),
-  prepare: async () => null, parts: () => [],
+  resource: () => ({ name: "nothing", concurrency: 64 }), prepare: async () => null, parts: () => [],
   units: (_, item, value) => [{ id: item.id, parts: [{ name: "item", value: item.digest }], data: value }],
   execute: async (_, unit) => ({ type: "done", items: [{ id: unit.id, value: { n: unit.data.n + 1 } }] }),
 };
