@@ -29,8 +29,7 @@ import { rulesDigestParts } from "../matching/rules.js";
 import type { Measure } from "../measures/contract.js";
 import type { LeftOut, ScoreMeta } from "../scoring/contract.js";
 import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
-import { rulesFacts } from "../scoring/score-answers.js";
-import { type ScoreSettings, scoreCase } from "../scoring/score-case.js";
+import type { ScoreSettings } from "../scoring/score-case.js";
 import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules, rulesName } from "./rules.js";
@@ -63,6 +62,17 @@ interface Prepared {
   readonly backends: Set<string>;
   readonly unknown: Set<string>;
   readonly unreadable: Set<string>;
+}
+
+/** Loaded when something is scored: a run that finds all scores in the cache reads no answer. */
+let scoring: Promise<typeof import("../scoring/score-answers.js") & typeof import("../scoring/score-case.js")> | undefined;
+
+function loadScoring(): NonNullable<typeof scoring> {
+  scoring ??= Promise.all([import("../scoring/score-answers.js"), import("../scoring/score-case.js")]).then(([answers, one]) => ({
+    ...answers,
+    ...one,
+  }));
+  return scoring;
 }
 
 interface ScoreWork {
@@ -106,6 +116,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   async execute({ rules, measures, files, judgements }, unit, tools) {
     const { asked, answer, tree } = unit.data as ScoreWork;
     const corpus = tree === null ? null : await files(tree, tools);
+    const { scoreCase } = await loadScoring();
     const scored = scoreCase(asked, answer, {
       ...{ rules, measures, corpus, backend: answer.backend },
       ...(judgements === undefined ? {} : { judgements }),
@@ -232,6 +243,7 @@ function leftOut(what: string, ids: ReadonlySet<string>): LeftOut[] {
 
 async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: StageTools, inputs: StageInputs): Promise<Json> {
   const { dataset, corpus, rules, measures, judgements } = prepared;
+  const { rulesFacts, scoreCase } = await loadScoring();
   const header = datasetHeaderSchema.safeParse(dataset.meta);
   const given = answersMetaSchema.safeParse(inputs.optional("answers")?.meta ?? {});
   const answers = given.success ? given.data : null;

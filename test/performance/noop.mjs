@@ -21,7 +21,9 @@ export function noop(folder, items) {
   console.log(
     `  first run ${show(first)}; per item of it ${((first.cpu / items) * 1000).toFixed(2)} ms, ${(((first.peak - again.peak) * 1024) / items).toFixed(1)} KiB above the no-op`,
   );
-  console.log(`  ${verdict(again.wall, GOALS[items], "s")}`);
+  console.log(
+    `  ${verdict(again.wall, GOALS[items], "s")}; by processor time: ${again.cpu <= GOALS[items] ? "met" : "missed"} (${again.cpu.toFixed(2)})`,
+  );
   console.log(`  ${verdict(again.peak, 400, "MB", { digits: 0 })}`);
   if (counts.executed !== 0 || stages.some(({ state }) => state !== "cached")) throw new Error("a no-op run did something");
   peers(folder, items, again);
