@@ -12,7 +12,7 @@ const PEERS = {
     counts: [100, 1_000],
     set: wireit,
     command: ["npm", "run", "--silent", "all"],
-    again: /Ran 0 scripts|skipped/i,
+    again: /Ran 0 scripts|skipped|already fresh/i,
   },
   nx: {
     packages: ["nx@24.0.6"],
