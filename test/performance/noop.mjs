@@ -102,7 +102,7 @@ function onDisk(project, items) {
   console.log(`cache, ${items} cases: ${stored} bytes, ${Math.round(stored / steps)} per stored item`);
   const scores = Math.round(content * 1.5);
   console.log(
-    `  ${verdict(stored / steps, (1.5 * scores) / steps + 600, "bytes per item (1.5 x compressed content + 600; scores hold case and answer once more)", { digits: 0 })}`,
+    `  ${verdict(stored / steps, Math.round((1.5 * scores) / steps + 600), "bytes per item (1.5 x compressed content + 600; scores hold case and answer once more)", { digits: 0 })}`,
   );
 }
 
