@@ -174,6 +174,26 @@ export interface ClassifyOptions {
 /** Reads one token, or null if it names no file and no class. Never throws. */
 export function classify(text: string, options: ClassifyOptions): Token | null {
   if (text.length > MAX_TOKEN * 2) return null;
+  const known = classified[(options.prose ? 2 : 0) + (options.alone ? 1 : 0)];
+  if (known === undefined || text.length > LONGEST_KEPT) return classifyAnew(text, options);
+  let found = known.get(text);
+  if (found === undefined) {
+    found = classifyAnew(text, options);
+    if (known.size >= MOST_KEPT) known.clear();
+    known.set(text, found);
+  }
+  return found;
+}
+
+/**
+ * Answers of one data set say the same words again and again, and each is read by several rungs. Bounded, and emptied when it is full: what
+ * is kept changes no result.
+ */
+const MOST_KEPT = 20_000;
+const LONGEST_KEPT = 200;
+const classified: readonly Map<string, Token | null>[] = [new Map(), new Map(), new Map(), new Map()];
+
+function classifyAnew(text: string, options: ClassifyOptions): Token | null {
   const raw = undecorate(text).replace(/^@(?=[\p{L}.])/u, "");
   if (raw === "" || raw.length > MAX_TOKEN) return null;
   if (/^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(raw) && !/^file:/i.test(raw)) {

@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { endGroup, type Sleep, watchGroup } from "./process.js";
 import { notStarted } from "./tool-process.js";
 
@@ -27,6 +27,8 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #server: StdioServer;
   readonly #sleep: Sleep;
+  /** Loaded at the start: the SDK's schemas are many, and most runs speak with no such server. */
+  #schema: typeof import("@modelcontextprotocol/sdk/types.js").JSONRPCMessageSchema | undefined;
   #child: ChildProcess | undefined;
   #closed: Promise<void> = Promise.resolve();
   #rest: Buffer[] = [];
@@ -45,6 +47,7 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { file, args, cwd, env } = this.#server;
+    this.#schema = (await import("@modelcontextprotocol/sdk/types.js")).JSONRPCMessageSchema;
     const child = spawn(file, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
       child.once("spawn", () => resolve(undefined));
@@ -115,7 +118,7 @@ export class StdioTransport implements Transport {
       // A greeting or a log line: not for us.
       return;
     }
-    const message = JSONRPCMessageSchema.safeParse(value);
-    if (message.success) this.onmessage?.(message.data);
+    const message = this.#schema?.safeParse(value);
+    if (message?.success) this.onmessage?.(message.data);
   }
 }

@@ -12,6 +12,8 @@ import { breakSeal, seal } from "./seal.js";
 export interface CacheOptions extends Opening {}
 
 const MEMORY_CHECK = 16;
+/** Values that are encoded and stored together. */
+const PORTION = 2_000;
 
 function memoryCheck(key: string, body: string): string {
   return digestBytes(key + body).slice(0, MEMORY_CHECK);
@@ -97,10 +99,13 @@ export class Cache {
   /** Many JSON values; see `Objects.putMany`. */
   async putJsonMany(values: readonly unknown[], trust: boolean): Promise<Digest[]> {
     await this.touch();
-    return this.#objects.putMany(
-      values.map((value) => Buffer.from(canonicalJson(value))),
-      trust,
-    );
+    const digests: Digest[] = [];
+    // In portions: the texts of a whole data set at once would take as much memory as the data set again.
+    for (let start = 0; start < values.length; start += PORTION) {
+      const portion = values.slice(start, start + PORTION).map((value) => Buffer.from(canonicalJson(value)));
+      digests.push(...(await this.#objects.putMany(portion, trust)));
+    }
+    return digests;
   }
 
   async putJson(value: unknown): Promise<Digest> {
@@ -148,9 +153,12 @@ export class Cache {
         return JSON.parse(text.slice(MEMORY_CHECK)) as Json;
       },
       set: async (key, value) => {
-        await this.touch();
         const body = canonicalJson(value);
-        await this.#tables.memory.set(full(key), memoryCheck(full(key), body) + body);
+        const text = memoryCheck(full(key), body) + body;
+        // What is known already is not written: the write would break the seal, and putting that back reads the whole database.
+        if ((await this.#tables.memory.getMany([full(key)]))[0] === text) return;
+        await this.touch();
+        await this.#tables.memory.set(full(key), text);
       },
     };
   }

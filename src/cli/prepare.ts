@@ -78,9 +78,16 @@ export async function preparePipeline(
   const projectRoot = findProjectRoot(folder);
   const set = Array.isArray(options.set) ? (options.set as readonly string[]) : [];
   const { stageKinds } = await import("../stages/registry.js");
-  const kinds = await stageKinds({ extensions: extensionPaths(text, set), folder });
-  if (!kinds.ok) throw new UsageError(kinds.error);
-  const checked = checkPipeline({ text, file: path, folder, projectRoot, kinds: kinds.value, env: io.env, set });
+  const extensions = extensionPaths(text, set);
+  const check = async (only: (name: string) => boolean) => {
+    const kinds = await stageKinds({ extensions, folder, only });
+    if (!kinds.ok) throw new UsageError(kinds.error);
+    const checked = checkPipeline({ text, file: path, folder, projectRoot, kinds: kinds.value, env: io.env, set });
+    return { kinds: kinds.value, checked };
+  };
+  // Kinds that are named nowhere need not be loaded; whoever made a mistake is told of all of them.
+  let { kinds, checked } = await check((name) => text.includes(name));
+  if (!checked.ok) ({ kinds, checked } = await check(() => true));
   if (!checked.ok) {
     io.stderr(
       `${checked.error.map(renderDiagnostic).join("\n\n")}\n\n${checked.error.length} mistake${checked.error.length === 1 ? "" : "s"} in ${path}; nothing was run.\n`,
@@ -88,7 +95,7 @@ export async function preparePipeline(
     return null;
   }
   for (const warning of checked.value.warnings) io.stderr(`${renderDiagnostic(warning)}\n`);
-  return { graph: checked.value, kinds: kinds.value, projectRoot };
+  return { graph: checked.value, kinds, projectRoot };
 }
 
 /** Node ids that a name means: a node, a stage (all its cells), or a cell's label. */

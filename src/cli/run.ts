@@ -1,6 +1,6 @@
 /** `bench run PIPELINE`. */
 import { mkdir, rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { makeFolder } from "../cache/make-folder.js";
 import type { RunResult } from "../engine/run.js";
 import { plural } from "../report/numbers.js";
@@ -9,7 +9,7 @@ import type { ReportMeta } from "../stages/report.js";
 import { afterRun } from "./after-run.js";
 import { type Command, EXIT, type Io, type OptionValue, UsageError } from "./contract.js";
 import { parseGate } from "./gates.js";
-import { flag } from "./options.js";
+import { flag, text } from "./options.js";
 import { PIPELINE_OPTIONS, preparePipeline, runOptions, world } from "./prepare.js";
 import { screen } from "./progress.js";
 import { benchVersion, cacheFolder, openCache, outFolder } from "./project.js";
@@ -25,6 +25,7 @@ export const command: Command = {
       description: 'Exit 3 below it: "Hit@5=0.7", "lower(Hit@5)=0.6", "bm25:Hit@5=0.7" (repeatable)',
       repeated: true,
     },
+    { flag: "--trace <file>", description: "Write a Chrome trace: one span per stage and item (chrome://tracing, Perfetto)" },
     { flag: "--json", description: "One JSON value on stdout" },
     { flag: "--quiet", description: "Only warnings, failures and the result" },
   ],
@@ -55,6 +56,11 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
   const [{ runPipeline }, { openJournal }] = await Promise.all([import("../engine/run.js"), import("../engine/journal.js")]);
   const { redactor } = await import("../engine/redact.js");
   const journal = openJournal(runFolder, Date.now, redactor(prepared.graph.secrets));
+  const tracePath = text(options, "trace");
+  const trace =
+    tracePath === undefined
+      ? null
+      : (await import("../engine/trace.js")).openTrace(resolve(io.cwd, tracePath), Date.now, redactor(prepared.graph.secrets));
   const cache = await openCache(folder, { ...io, stderr: (text) => shown.note(text) });
   let result: RunResult;
   let reported: Awaited<ReturnType<typeof reportMetas>>;
@@ -69,6 +75,7 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
       world: world(io, shown.hold),
       events: (event) => {
         journal.sink(event);
+        trace?.sink(event);
         shown.event(event);
       },
       signal: io.interrupted,
@@ -87,6 +94,7 @@ async function runCommand(path: string, options: Readonly<Record<string, OptionV
     }
   } finally {
     journal.close();
+    trace?.close();
     await cache.close();
   }
 

@@ -4,10 +4,12 @@
  * Variants differ in letter case, in where summary and description stand, and in how a file is named: as a path, as a class with dots
  * (`org.eclipse.swt.SWT.java`, which says nothing of the folder where packages begin), in an attribute, or in the text.
  */
-import { XMLParser } from "fast-xml-parser";
+import { createRequire } from "node:module";
 import { targetAt } from "./named-records.js";
 import { Collected, isRaw, plainPath, type Raw, type ReadResult } from "./records.js";
 import { type Case, DATASET_SCHEMA_VERSION, type Target } from "./schema.js";
+
+type XmlParser = typeof import("fast-xml-parser");
 
 export function isXml(text: string): boolean {
   return text.trimStart().startsWith("<");
@@ -17,6 +19,8 @@ export function isXml(text: string): boolean {
 export function readBugLocator(text: string, fileName: string): ReadResult | string {
   // Entities of one's own are no part of the format, and a way to blow a parser up.
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) return "the XML declares a document type or entities, which the format has no use for";
+  // Loaded only for an XML file: every run that imports a data set would pay for it.
+  const { XMLParser } = createRequire(import.meta.url)("fast-xml-parser") as XmlParser;
   let parsed: unknown;
   try {
     parsed = new XMLParser({

@@ -1,56 +1,65 @@
 /**
  * All stage kinds by name, and a person's own: modules named by path in a pipeline (`uses: ./my-stage.js`, `kind: ./my-backend.js`), with
  * the same contract as ours.
+ *
+ * A kind's modules are loaded when a pipeline may use it: loading all of them takes longer than everything else in a run that finds its
+ * whole work in the cache.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as z from "zod";
-import { readAnswers } from "../answers/file.js";
-import { builtInIndexTools } from "../backends/index-tools.js";
-import { type AnyBackendKind, builtInBackends } from "../backends/registry.js";
+import type { AnyBackendKind } from "../backends/registry.js";
 import { err, ok, type Result } from "../base/result.js";
-import { openCorpus } from "../corpus/tree.js";
 import type { StageKind } from "../engine/contract.js";
-import { bootstrapStage } from "./bootstrap.js";
-import { buildDatasetStage } from "./build-dataset.js";
-import { checkout } from "./checkout.js";
-import { compareStage } from "./compare.js";
-import { fetchIssues } from "./fetch-issues.js";
-import { fetchPrFiles } from "./fetch-pr-files.js";
-import { importAnswersStage } from "./import-answers.js";
-import { importDataset } from "./import-dataset.js";
-import { indexCorpusStage } from "./index-corpus.js";
-import { locateLines } from "./locate-lines.js";
-import { queryBackendStage } from "./query-backend.js";
-import { reportStage } from "./report.js";
-import { resolveTimelinePrs } from "./resolve-timeline-prs.js";
-import { scoreStage } from "./score.js";
 
-function builtIn(backends: ReadonlyMap<string, AnyBackendKind>): StageKind[] {
-  return [
-    fetchIssues,
-    resolveTimelinePrs,
-    fetchPrFiles,
-    buildDatasetStage,
-    importDataset,
-    checkout,
-    locateLines,
-    indexCorpusStage(builtInIndexTools, openCorpus),
-    queryBackendStage(backends, openCorpus),
-    importAnswersStage(readAnswers),
-    scoreStage,
-    bootstrapStage,
-    compareStage,
-    reportStage,
-  ];
-}
+/** In the order in which people are told of them. */
+const BUILT_IN: Readonly<Record<string, (own: ReadonlyMap<string, AnyBackendKind>) => Promise<StageKind>>> = {
+  "fetch-issues": async () => (await import("./fetch-issues.js")).fetchIssues,
+  "resolve-timeline-prs": async () => (await import("./resolve-timeline-prs.js")).resolveTimelinePrs,
+  "fetch-pr-files": async () => (await import("./fetch-pr-files.js")).fetchPrFiles,
+  "build-dataset": async () => (await import("./build-dataset.js")).buildDatasetStage,
+  "import-dataset": async () => (await import("./import-dataset.js")).importDataset,
+  checkout: async () => (await import("./checkout.js")).checkout,
+  "locate-lines": async () => (await import("./locate-lines.js")).locateLines,
+  "index-corpus": async () => {
+    const [{ indexCorpusStage }, { builtInIndexTools }, { openCorpus }] = await Promise.all([
+      import("./index-corpus.js"),
+      import("../backends/index-tools.js"),
+      import("../corpus/tree.js"),
+    ]);
+    return indexCorpusStage(builtInIndexTools, openCorpus);
+  },
+  "query-backend": async (own) => {
+    const [{ queryBackendStage }, { openCorpus }, { builtInBackends }] = await Promise.all([
+      import("./query-backend.js"),
+      import("../corpus/tree.js"),
+      import("../backends/registry.js"),
+    ]);
+    return queryBackendStage(new Map([...builtInBackends, ...own]), openCorpus);
+  },
+  "import-answers": async () => {
+    const [{ importAnswersStage }, { readAnswers }] = await Promise.all([
+      import("./import-answers.js"),
+      import("../answers/file.js"),
+    ]);
+    return importAnswersStage(readAnswers);
+  },
+  score: async () => (await import("./score.js")).scoreStage,
+  bootstrap: async () => (await import("./bootstrap.js")).bootstrapStage,
+  compare: async () => (await import("./compare.js")).compareStage,
+  report: async () => (await import("./report.js")).reportStage,
+};
 
-/** `extensions`: module paths as the pipeline names them, relative to `folder`. The error says which module could not be used and why. */
+/**
+ * `extensions`: module paths as the pipeline names them, relative to `folder`. `only`: names of the built-in kinds that are wanted; default:
+ * all. The error says which module could not be used and why.
+ */
 export async function stageKinds(from: {
   readonly extensions: readonly string[];
   readonly folder: string;
+  readonly only?: (name: string) => boolean;
 }): Promise<Result<ReadonlyMap<string, StageKind>, string>> {
-  const backends = new Map(builtInBackends);
+  const backends = new Map<string, AnyBackendKind>();
   const own: [string, StageKind][] = [];
   for (const path of from.extensions) {
     const loaded = await loadModule(path, from.folder);
@@ -58,7 +67,9 @@ export async function stageKinds(from: {
     if ("stage" in loaded.value) own.push([path, loaded.value.stage]);
     else backends.set(path, loaded.value.backend);
   }
-  return ok(new Map([...builtIn(backends).map((kind) => [kind.kind, kind] as const), ...own]));
+  const wanted = Object.entries(BUILT_IN).filter(([name]) => from.only?.(name) ?? true);
+  const kinds = await Promise.all(wanted.map(async ([name, load]) => [name, await load(backends)] as const));
+  return ok(new Map([...kinds, ...own]));
 }
 
 async function loadModule(

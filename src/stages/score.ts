@@ -115,6 +115,8 @@ export const scoreStage = itemStage<Config, Prepared>({
   over: "answers",
   version: 6,
   precious: false,
+  // Scoring waits for nothing but the disk: what many units write is committed together.
+  resource: () => ({ name: "scoring", concurrency: 64 }),
   keyConfig: ({ measures, strata }) => ({
     measures: measuresOf(measures).map(({ name }) => name),
     ...(strata.length === 0 ? {} : { strata }),
