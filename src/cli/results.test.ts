@@ -26,7 +26,8 @@ test("runs that end at once lose no row, and a focused run replaces its own", as
   const names = Array.from({ length: 20 }, (_, index) => `cell-${index}`);
   await Promise.all(names.map((name) => accumulateResults(out, "p", [row(name, "r1")], () => {})));
   expect(labels(out).sort()).toEqual(names.map((name) => `${name} r1`).sort());
-  await accumulateResults(out, "p", [row("cell-7", "r2")], () => {});
+  // Another figure: a row of the same content keeps the run that made it.
+  await accumulateResults(out, "p", [{ ...row("cell-7", "r2"), n: 2 }], () => {});
   expect(labels(out).filter((line) => line.endsWith("r2"))).toEqual(["cell-7 r2"]);
   expect(labels(out)).toHaveLength(20);
   expect(readdirSync(join(out, "p")).sort()).toEqual(["RESULTS.json", "RESULTS.md"]);
