@@ -70,6 +70,8 @@ export interface BackendKind<C = unknown> {
   readonly concurrency: (options: C) => number;
   /** Its server limits rates: calls at once start at one and follow what the server takes, up to `concurrency`. */
   readonly adaptive?: boolean;
+  /** A person sees its questions: they are put in the order of the data set, however many are under way. */
+  readonly inOrder?: boolean;
   /** So many failed calls in a row, and the stage pauses and at last stops asking, unless it says otherwise; absent = never. */
   readonly breaker?: number;
   /**

@@ -57,6 +57,7 @@ export const manual: BackendKind<Options> = {
   // There is one person and one terminal, whatever the number of cells.
   resource: () => "manual",
   concurrency: () => 2,
+  inOrder: true,
   timeout: () => null,
   open: async (config, environment) => new Session(config, environment),
   doctor: async (_config, environment) => [await clipboardFinding(environment)],

@@ -107,6 +107,8 @@ export interface StageTools {
     get(key: string): Promise<Json | undefined>;
     set(key: string, value: Json): Promise<void>;
   };
+  /** A unit of a kind that is done `inOrder` is under way, and the next may begin. */
+  readonly begun?: () => void;
 }
 
 /**
@@ -217,6 +219,8 @@ export interface ItemStageKind<C = unknown, P = unknown> extends StageKindCommon
   readonly budget?: (config: C) => Budget | null;
   /** So many failed attempts in a row, and it pauses and at last stops asking; null = never. */
   readonly breaker?: (config: C) => number | null;
+  /** Its units begin one after the other in the order of the items (a person is asked): each when the one before called `tools.begun`. */
+  readonly inOrder?: (config: C) => boolean;
   /** About what a unit will cost; null = nothing but what its outcome says. Does no paid work. */
   readonly estimate?: (prepared: P, unit: Unit) => Promise<Expected | null>;
   /** Facts about the whole output (part of its digest), from what went out. All inputs are complete now, `over` included. */

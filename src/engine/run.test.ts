@@ -67,6 +67,27 @@ describe("caching", () => {
     expect((await result.output("answers"))?.items.map(({ id }) => id)).toEqual(rig.items.map(({ id }) => id));
   });
 
+  test("where order is asked for, a unit begins when the one before has, and not when it has ended", async () => {
+    rig.inOrder = true;
+    const begun: string[] = [];
+    const finish: (() => void)[] = [];
+    rig.onAsk = async (unit, _signal, tell) => {
+      // The earlier it stands, the longer it takes to begin: without an order the last would be first.
+      const place = rig.items.findIndex(({ id }) => id === unit);
+      for (let turn = place; turn < rig.items.length; turn++) await new Promise((resolve) => setImmediate(resolve));
+      begun.push(unit);
+      tell();
+      await new Promise<void>((resolve) => {
+        finish.push(resolve);
+        if (finish.length === rig.items.length) for (const end of finish.reverse()) end();
+      });
+      return { type: "done", items: [{ id: unit, value: { answer: unit } }] };
+    };
+    const result = await rig.run();
+    expect(result.exit).toBe(0);
+    expect(begun).toEqual(rig.items.map(({ id }) => id));
+  });
+
   test("--items asks about those only, and a later full run about the others", async () => {
     await rig.run({ selection: { items: ["item-1", "item-3"], sample: null } });
     expect(rig.executed.ask?.sort()).toEqual(["item-1", "item-3"]);

@@ -6,7 +6,7 @@ import type { UnitRow } from "../cache/actions.js";
 import type { KeyPart } from "../cache/key.js";
 import type { Channel } from "./channel.js";
 import type { RunContext } from "./context.js";
-import type { ItemRef, ItemStageKind, Unit } from "./contract.js";
+import type { ItemRef, ItemStageKind, StageTools, Unit } from "./contract.js";
 import type { NodeProgress } from "./events.js";
 import { asPairs, sharedParts, unitKey } from "./keys.js";
 import type { OpenNode } from "./open-node.js";
@@ -42,6 +42,8 @@ export class UnitPass {
   readonly #failed = new Map<string, { readonly message: string; readonly empty: boolean }>();
   #outstanding = 0;
   #waiting: (() => void)[] = [];
+  /** Settles when the newest unit has begun or ended; null: units begin in any order. */
+  #newest: Promise<void> | null;
   #error: unknown;
 
   constructor(
@@ -62,6 +64,7 @@ export class UnitPass {
     this.resource = open.node.common.resource ?? own?.name ?? open.node.id;
     this.#concurrency = open.node.common.concurrency ?? own?.concurrency ?? DEFAULT_CONCURRENCY;
     this.#adaptive = own?.adaptive === true;
+    this.#newest = kind.inOrder?.(open.node.config) === true ? Promise.resolve() : null;
   }
 
   async open(): Promise<void> {
@@ -172,6 +175,22 @@ export class UnitPass {
   }
 
   async #do(unit: Unit, key: Digest): Promise<UnitResult> {
+    if (this.#newest === null) return this.#start(unit, key, this.#open.tools);
+    // Before anything is waited for, so that the chain has the order of the calls.
+    const before = this.#newest;
+    let begun = () => {};
+    this.#newest = new Promise((resolve) => {
+      begun = resolve;
+    });
+    await before;
+    try {
+      return await this.#start(unit, key, { ...this.#open.tools, begun });
+    } finally {
+      begun();
+    }
+  }
+
+  async #start(unit: Unit, key: Digest, tools: StageTools): Promise<UnitResult> {
     const { may } = this.#context.options;
     if (may !== null && !may.has(this.#open.node.id)) {
       this.refused ??= `${this.#open.node.id} is not in the cache as it is configured now, and --only or --from leaves it out: run it first`;
@@ -183,7 +202,7 @@ export class UnitPass {
       node: this.#open.node,
       kind: this.#kind,
       prepared: this.#prepared,
-      tools: this.#open.tools,
+      tools,
       progress: this.#progress,
       shared,
       resource: this.resource,

@@ -91,6 +91,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     },
     budget: ({ budget }) => budget ?? null,
     breaker: (config) => (config.breaker === undefined ? (kindOf(config).kind.breaker ?? null) : config.breaker || null),
+    inOrder: (config) => kindOf(config).kind.inOrder === true,
     estimate: estimateUnit,
 
     doctor: async (config, environment) => {

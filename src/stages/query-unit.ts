@@ -108,12 +108,19 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
   };
   tools.count("queries");
   const started = tools.clock.now();
-  const raw = await askWithin(seconds, (limited) => backend.ask(asked, limited), tools.clock, signal);
+  const raw = await askWithin(seconds, (limited) => put(backend, asked, limited, tools), tools.clock, signal);
   if (raw.asked === false) tools.count("queries", -1);
   const took = Math.max(0, tools.clock.now() - started) / 1000;
   // A run that is being stopped keeps an answer that has come, and nothing else.
   if (!FINAL_STATUSES.has(raw.status) && !isTimeout(signal.reason)) signal.throwIfAborted();
   return outcomeOf(raw, prepared, question, raw.seconds ?? took);
+}
+
+/** Asks, and lets the next question follow: whoever is asked in order has this one now. */
+function put(backend: Backend, question: Question, signal: AbortSignal, tools: StageTools): Promise<RawAnswer> {
+  const answer = backend.ask(question, signal);
+  tools.begun?.();
+  return answer;
 }
 
 function outcomeOf(raw: RawAnswer, prepared: Prepared, question: UnitData["question"], seconds: number | null): UnitOutcome {

@@ -21,7 +21,9 @@ export interface EngineRig {
   /** The source's items: change them between runs. */
   items: { id: string; value: Json }[];
   /** Replaces what a unit of `ask` does. */
-  onAsk: ((unit: string, signal: AbortSignal) => Promise<UnitOutcome>) | null;
+  onAsk: ((unit: string, signal: AbortSignal, begun: () => void) => Promise<UnitOutcome>) | null;
+  /** Whether the units of `ask` begin in the order of the items. */
+  inOrder: boolean;
   readonly cache: () => Promise<Cache>;
   run(overrides?: Partial<RunOptions> & { config?: Record<string, Json>; signal?: AbortSignal }): Promise<RunResult>;
   close(): Promise<void>;
@@ -45,6 +47,7 @@ export async function engineRig(): Promise<EngineRig> {
     warnings,
     items: Array.from({ length: 5 }, (_, index) => ({ id: `item-${index}`, value: { text: `text ${index}` } })),
     onAsk: null,
+    inOrder: false,
     cache: async () => {
       cache ??= await Cache.open({ folder: join(folder, "cache"), now: Date.now, warn: (message) => warnings.push(message) });
       return cache;
@@ -131,9 +134,10 @@ export async function engineRig(): Promise<EngineRig> {
         prepare: async (config) => ({ model: config.model ?? "m" }),
         parts: ({ model }) => [part("model", model)],
         units: (_prepared, item, value) => [{ id: item.id, parts: [part("text", value as Json)], data: value }],
-        execute: async ({ model }, unit, _tools, aborted) => {
+        inOrder: () => rig.inOrder,
+        execute: async ({ model }, unit, tools, aborted) => {
           did("ask", unit.id);
-          if (rig.onAsk !== null) return rig.onAsk(unit.id, aborted);
+          if (rig.onAsk !== null) return rig.onAsk(unit.id, aborted, tools.begun ?? (() => {}));
           return { type: "done", items: [{ id: unit.id, value: { answer: `${model}: ${JSON.stringify(unit.data)}` } }] };
         },
       }),
