@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import * as z from "zod";
+import type * as zod from "zod";
 import type { AnyBackendKind } from "../backends/registry.js";
 import { err, ok, type Result } from "../base/result.js";
 import type { StageKind } from "../engine/contract.js";
@@ -102,9 +102,11 @@ async function loadModule(
  * What a person's backend leaves out has the customary value. Its options may be a function of our `zod`: a module in a folder of its own
  * often has no package to import, and a schema of another copy would not be known as one.
  */
-function ownBackend(kind: Partial<AnyBackendKind>, path: string): Result<{ backend: AnyBackendKind }, string> {
+async function ownBackend(kind: Partial<AnyBackendKind>, path: string): Promise<Result<{ backend: AnyBackendKind }, string>> {
+  // The whole of it, which is much more than what our own schemas use: only where somebody else may use it.
+  const z = await import("zod");
   const given: unknown = kind.options ?? z.strictObject({});
-  const options: unknown = typeof given === "function" ? (given as (zod: typeof z) => unknown)(z) : given;
+  const options: unknown = typeof given === "function" ? (given as (z: typeof zod) => unknown)(z) : given;
   if (!(options instanceof z.ZodObject)) {
     return err(`${path}: \`options\` must be an object schema, made by a function of zod: (z) => z.strictObject({ ... })`);
   }
