@@ -31,7 +31,52 @@ describe("both APIs give the same data set", () => {
   test("byte for byte under mentions, where no grade hangs on what only GraphQL tells", async () => {
     const server = await serve(syntheticRecording(4, 40));
     const links = { links: "mentions" };
-    expect((await mineBy("graphql", server, links)).text).toBe((await mineBy("rest", server, links)).text);
+    const [rest, graphql] = [await mineBy("rest", server, links), await mineBy("graphql", server, links)];
+    const common = ({ text }: typeof rest) =>
+      text.replaceAll(/^ +"edited_at": null,\n/gm, "").replace(/"dataset_digest": ".*"/, "");
+    expect(common(graphql)).toBe(common(rest));
+  });
+
+  test("with which lines changed, and without: GraphQL does not tell them, so each pull request then costs a request by REST", async () => {
+    const file = (n: number) => ({ filename: `F${n}.java`, patch: `@@ -${n},2 +${n},3 @@\n x\n+y\n z` });
+    const server = await serve(
+      smallRecording({
+        issues: [1, 2].map((number) => ({ number, timeline: [named(10 + number), closedEvent()] })),
+        pulls: [1, 2].map((n) => ({
+          number: 10 + n,
+          body: `Fixes #${n}`,
+          files: [file(n), { filename: "new.java", status: "added" }],
+        })),
+      }),
+    );
+    for (const lines of [{}, { lines: true }]) {
+      const [rest, graphql] = [await mineBy("rest", server, lines), await mineBy("graphql", server, lines)];
+      expect(commonToApis(graphql.file)).toEqual(commonToApis(rest.file));
+      expect(graphql.text.includes('"hunks"')).toBe("lines" in lines);
+      expect(graphql.requests.filter(({ method }) => method === "GET").length).toBe("lines" in lines ? 2 : 0);
+    }
+  });
+
+  test("when texts were edited is told by GraphQL alone, and found by lint", async () => {
+    const server = await serve(
+      smallRecording({
+        issues: [1, 2].map((number) => ({
+          number,
+          timeline: [named(10 + number), closedEvent()],
+          ...(number === 1 ? { edited_at: T(15) } : {}),
+        })),
+        pulls: [1, 2].map((n) => ({ number: 10 + n, body: `Fixes #${n}` })),
+      }),
+    );
+    const [rest, graphql] = [await mineBy("rest", server), await mineBy("graphql", server)];
+    const told = ({ file }: typeof rest) => file.issues.map(({ edited_at }) => edited_at);
+    expect([told(rest), told(graphql)]).toEqual([
+      [undefined, undefined],
+      [T(15), null],
+    ]);
+    const linted = await graphql.rig.bench("lint", graphql.result.repositories[0]?.file ?? "", "--json");
+    const found = JSON.parse(linted.stdout).findings.find(({ name }: { name: string }) => name === "edited-after-fix");
+    expect([found.count, found.of, found.cases]).toEqual([1, 2, ["o/r#1"]]);
   });
 
   test("where every grade is looked for", async () => {

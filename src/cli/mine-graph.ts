@@ -19,6 +19,8 @@ export interface MineSettings {
   readonly extensions: readonly string[] | null;
   /** Roles that make a changed file a target; undefined = the stage's default, which depends on the links rule. */
   readonly roles: readonly FileRole[] | "all" | undefined;
+  /** Which lines each pull request changed is kept. */
+  readonly lines: boolean;
   /** Base address of the REST API, where the repository's own address does not say. */
   readonly githubUrl: string | undefined;
   /** Absolute path of a recording that answers instead of the network. */
@@ -41,7 +43,7 @@ export function mineGraph(
   folder: string,
   secrets: ReadonlyMap<string, string>,
 ): Result<PipelineGraph, string> {
-  const { limit, links, extensions, roles, githubUrl, recording, api, rules, dataset: old } = settings;
+  const { limit, links, extensions, roles, lines, githubUrl, recording, api, rules, dataset: old } = settings;
   const source = {
     ...(githubUrl === undefined ? {} : { github_url: githubUrl }),
     ...(recording === undefined ? {} : { recording }),
@@ -53,7 +55,7 @@ export function mineGraph(
   const stages: readonly [name: string, kind: string, needs: readonly string[], config: object][] = [
     [issues, "fetch-issues", [], { repo, limit, ...source }],
     [resolved, "resolve-timeline-prs", [issues], { links, ...switched, ...source }],
-    [files, "fetch-pr-files", [resolved], { ...source }],
+    [files, "fetch-pr-files", [resolved], { ...source, ...(lines ? { lines } : {}) }],
     [
       dataset,
       "build-dataset",

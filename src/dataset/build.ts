@@ -29,6 +29,8 @@ export interface MinedIssue {
   readonly url: string | null;
   readonly created_at: string | null;
   readonly closed_at: string | null;
+  /** When the text was last edited, null = never; absent = not told. */
+  readonly edited_at?: string | null | undefined;
   readonly state_reason: string | null;
   readonly labels: readonly string[];
 }
@@ -148,6 +150,7 @@ function buildCase(
       url: issue.url,
       created_at: issue.created_at,
       closed_at: issue.closed_at,
+      ...(issue.edited_at === undefined ? {} : { edited_at: issue.edited_at }),
       state_reason: issue.state_reason,
       labels: [...issue.labels],
       // The earliest change's base, and no later one's: that would already contain part of the fix.

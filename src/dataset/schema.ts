@@ -94,7 +94,7 @@ export const caseSchema = z.object({
   url: z.string().nullable().default(null),
   created_at: z.string().nullable().default(null),
   closed_at: z.string().nullable().default(null),
-  /** When the text was last edited, where the source says; absent = unknown. */
+  /** When the text was last edited, null = never; absent = not told. */
   edited_at: z.string().nullable().optional(),
   state_reason: z.string().nullable().default(null),
   labels: z.array(z.string()).default([]),

@@ -204,6 +204,7 @@ export function listedIssue(node: Fields, api: string): Fields {
     created_at: text(node, "createdAt"),
     closed_at: text(node, "closedAt"),
     updated_at: text(node, "updatedAt"),
+    last_edited_at: text(node, "lastEditedAt"),
     user: userOf(node),
     labels: nodesOf(node, "labels").map((label) => ({ name: text(label, "name"), description: text(label, "description") })),
     milestone: { title: text(milestone, "title"), description: text(milestone, "description") },

@@ -40,7 +40,7 @@ const SOURCE = `fragment Source on ReferencedSubject {
 }`;
 
 const ISSUE_FIELDS = `fragment Listed on Issue {
-  number title body url state stateReason(enableDuplicate: true) createdAt closedAt updatedAt
+  number title body url state stateReason(enableDuplicate: true) createdAt closedAt updatedAt lastEditedAt
   author { __typename login }
   labels(first: 100) { nodes { name description } }
   milestone { title description }

@@ -100,6 +100,7 @@ class Graph {
       createdAt: facts.created_at,
       closedAt: facts.closed_at,
       updatedAt: updatedAt(thread),
+      lastEditedAt: facts.edited_at ?? null,
       author: typeof facts.user === "string" ? { __typename: facts.user_type ?? "User", login: facts.user } : null,
       labels: (given: Arguments) => connection(facts.labels, given, (name) => ({ name, description: null })),
       milestone: null,

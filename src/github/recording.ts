@@ -64,6 +64,8 @@ const threadMembers = {
   labels: z.array(z.string()).default([]),
   created_at: instant.nullable(),
   updated_at: instant.nullable().optional(),
+  /** When the text was last edited, which GraphQL alone tells; null or absent = never. */
+  edited_at: instant.nullable().optional(),
   closed_at: instant.nullable(),
   comments: z.array(commentSchema).default([]),
   timeline: z.array(eventSchema).default([]),

@@ -39,6 +39,8 @@ export const issueItemSchema = z.object({
   closed_at: z.string().nullable(),
   /** Changes with every comment and cross-reference, so that a refreshed list makes exactly the changed timelines stale. */
   updated_at: z.string().nullable(),
+  /** When its text was last edited, null = never; absent = not told, which is REST's way. */
+  edited_at: z.string().nullable().optional(),
   labels: z.array(z.string()),
   /** `User`, `Bot`, ... */
   author_type: z.string().nullable(),

@@ -44,10 +44,10 @@ const forty = smallRecording({
   ],
 });
 
-async function mine(server: GitHubServer, tools: StageToolsRig, links = "closing") {
+async function mine(server: GitHubServer, tools: StageToolsRig, links = "closing", lines = false) {
   const issues = await driveStage(fetchIssues, { repo: "O/R", limit: 0, github_url: server.url, ...REST }, tools);
   const resolved = await driveStage(resolveTimelinePrs, { links, ...REST }, tools, issues.output);
-  const files = await driveStage(fetchPrFiles, REST, tools, resolved.output);
+  const files = await driveStage(fetchPrFiles, { ...REST, lines }, tools, resolved.output);
   return {
     issues,
     resolved,
@@ -343,7 +343,7 @@ describe("fetch-pr-files", () => {
     "%d files: %d requests, %d listed, truncated %s; an unmerged one costs nothing",
     async (files, requests, listed, truncated) => {
       const server = await serve(big(files));
-      const { files: driven } = await mine(server, withToken());
+      const { files: driven } = await mine(server, withToken(), "closing", true);
       expect(driven.items).toHaveLength(1);
       const item = driven.items[0]?.value as FilesItem;
       expect(item.files).toHaveLength(listed);

@@ -26,13 +26,22 @@ import {
 } from "./github-source.js";
 import { knownFiles, type OldDataset, readOldDataset } from "./old-dataset.js";
 
-const configSchema = z.strictObject({ ...datasetConfig, ...sourceConfig });
+const configSchema = z.strictObject({
+  ...datasetConfig,
+  ...sourceConfig,
+  lines: z
+    .boolean()
+    .default(false)
+    .describe("Keep which lines each pull request changed; GraphQL does not tell, so each one then costs a request by REST"),
+});
 type Config = z.infer<typeof configSchema>;
 
 interface Prepared {
   readonly source: GitHubSource;
   readonly githubUrl: string | undefined;
   readonly old: OldDataset | null;
+  /** Changed lines are wanted. Both APIs give them or neither, so that the data set does not depend on the API. */
+  readonly lines: boolean;
 }
 
 interface PullData {
@@ -47,18 +56,19 @@ interface PullData {
 const MOST_FILES = 3000;
 const MOST_PAGES = MOST_FILES / 100;
 
-function units({ githubUrl, old }: Prepared, value: unknown): Unit[] {
+function units({ githubUrl, old, lines }: Prepared, value: unknown): Unit[] {
   const item = linksItemSchema.safeParse(value);
   if (!item.success) return [];
   return item.data.links
     .filter((link) => link.wanted && link.merged_at !== null)
-    .map((link) => ({ link, known: old === null ? undefined : knownFiles(old, link.pull) }))
+    .map((link) => ({ link, known: old === null ? undefined : knownFiles(old, link.pull, lines) }))
     .map(({ link, known }) => ({
       id: link.pull,
       parts: [
         part("pull", link.pull),
         part("server", item.data.recorded ? "recording" : (githubUrl ?? item.data.api_url)),
         part("commits", { base: link.base_sha, merge: link.merge_commit_sha, changed_files: link.changed_files }),
+        ...(lines ? [part("lines", true)] : []),
         ...(known === undefined ? [] : [part("known", digestJson(known))]),
       ],
       data: { link, api: item.data.api_url, recorded: item.data.recorded, known } satisfies PullData,
@@ -66,13 +76,13 @@ function units({ githubUrl, old }: Prepared, value: unknown): Unit[] {
 }
 
 async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal: AbortSignal): Promise<UnitOutcome> {
-  const { source } = prepared;
+  const { source, lines } = prepared;
   if (source.problem !== null) return cantAsk(source.problem);
   const { link, api, recorded, known } = unit.data as PullData;
   if (known !== undefined) return done(link, known, false);
   if (recorded && source.recording === null) return cantAsk(RECORDED_ELSEWHERE);
   const server = prepared.githubUrl ?? api;
-  if (source.usesGraphql(server)) {
+  if (!lines && source.usesGraphql(server)) {
     const answered = await byGraphql(source, server, link, tools, signal);
     if (answered !== null) return answered;
   }
@@ -83,7 +93,7 @@ async function execute(prepared: Prepared, unit: Unit, tools: StageTools, signal
   if (!asked.ok && asked.error.type !== "absent" && asked.error.type !== "moved") return outcomeOf(asked.error);
   if (!asked.ok) tools.warn(`${link.pull} is linked, but its files are gone: ${asked.error.message}`);
 
-  return filesOf(link, asked.ok ? asked.value.elements : [], !asked.ok || asked.value.cut);
+  return filesOf(link, asked.ok ? asked.value.elements : [], !asked.ok || asked.value.cut, lines);
 }
 
 /** null where REST is to be asked: the server has no GraphQL that serves, or a file was renamed, whose former path only REST names. */
@@ -98,7 +108,7 @@ async function byGraphql(
     const found = await graphFiles(await source.graph(api), link.repository, link.number, signal);
     if (found === null) tools.warn(`${link.pull} is linked, but its files are gone`);
     else if (found.files.some(hasFormerPath)) return null;
-    return filesOf(link, found?.files ?? [], found?.cut ?? true);
+    return filesOf(link, found?.files ?? [], found?.cut ?? true, false);
   } catch (error) {
     if (!(error instanceof GraphTroubleError)) throw error;
     const { trouble } = error;
@@ -106,10 +116,10 @@ async function byGraphql(
   }
 }
 
-function filesOf(link: LinkCandidate, elements: readonly unknown[], cut: boolean): UnitOutcome {
+function filesOf(link: LinkCandidate, elements: readonly unknown[], cut: boolean, lines: boolean): UnitOutcome {
   const byPath = new Map<string, PullFile>();
   for (const element of elements) {
-    const file = fileOf(element);
+    const file = fileOf(element, lines);
     if (file !== null && !byPath.has(file.path)) byPath.set(file.path, file);
   }
   const truncated = cut || elements.length >= MOST_FILES || (link.changed_files ?? 0) > elements.length;
@@ -131,7 +141,7 @@ function done(link: LinkCandidate, files: readonly PullFile[], truncated: boolea
   return { type: "done", items: [{ id: item.id, value: item }] };
 }
 
-function fileOf(element: unknown): PullFile | null {
+function fileOf(element: unknown, lines: boolean): PullFile | null {
   if (!isFields(element)) return null;
   const path = text(element, "filename");
   if (path === null || path === "") return null;
@@ -142,7 +152,7 @@ function fileOf(element: unknown): PullFile | null {
     previous_path: text(element, "previous_filename"),
     additions: count(element, "additions"),
     deletions: count(element, "deletions"),
-    ...hunksOf(element),
+    ...(lines ? hunksOf(element) : {}),
   };
 }
 
@@ -159,7 +169,7 @@ function hunksOf(element: Readonly<Record<string, unknown>>): Pick<PullFile, "hu
 export const fetchPrFiles = itemStage<Config, Prepared>({
   kind: "fetch-pr-files",
   summary: "Files that each linked, merged pull request changed",
-  version: 2,
+  version: 3,
   config: configSchema,
   produces: "files",
   consumes: { links: "one" },
@@ -169,13 +179,17 @@ export const fetchPrFiles = itemStage<Config, Prepared>({
   over: "links",
   // A unit's own parts say all that it depends on: another limit or link rule must not ask again.
   keyConfig: () => null,
-  stageConfig: ({ github_url, recording }) => ({ github_url, recorded: recording !== undefined }),
+  stageConfig: ({ github_url, recording, lines }) => ({
+    github_url,
+    recorded: recording !== undefined,
+    ...(lines ? { lines } : {}),
+  }),
   identify: identifySource,
   resource: (config) => sourceResource(config, "github"),
   prepare: async (config, _inputs, tools) => {
     const source = await GitHubSource.open(config, tools);
     const old = config.dataset === undefined ? null : await readOldDataset(config.dataset, tools);
-    return { source, githubUrl: source.api ?? undefined, old };
+    return { source, githubUrl: source.api ?? undefined, old, lines: config.lines };
   },
   parts: ({ source }) => [part("source", source.digest === null ? "live" : { recording: source.digest })],
   // With the server that is asked, whichever stage named it.

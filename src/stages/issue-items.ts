@@ -32,13 +32,14 @@ export function issueItem(entry: Fields, prepared: Setting): IssueItem | null {
     created_at: instant(entry, "created_at"),
     closed_at: instant(entry, "closed_at"),
     updated_at: instant(entry, "updated_at"),
+    ...(Object.hasOwn(entry, "last_edited_at") ? { edited_at: instant(entry, "last_edited_at") } : {}),
     labels: labelsOf(entry),
     author_type: text(object(entry, "user"), "type"),
     comments: count(entry, "comments"),
     references: referencesIn(entry, repository, patternsFor(prepared, text(entry, "html_url"))),
     api_url: prepared.api,
     recorded: prepared.source.recording !== null,
-  } satisfies Record<keyof IssueItem, unknown>);
+  } satisfies Record<Exclude<keyof IssueItem, "edited_at">, unknown>);
   return item.success ? item.data : null;
 }
 

@@ -20,6 +20,8 @@ export interface OldDataset {
   readonly pulls: ReadonlyMap<string, Link>;
   /** Written by this program, so that every member of a case is what GitHub said. */
   readonly isOurs: boolean;
+  /** Made with which lines changed. */
+  readonly hasLines: boolean;
 }
 
 /** Throws `StageProblem` where it can't be read. */
@@ -42,6 +44,7 @@ export async function readOldDataset(path: string, tools: Pick<StageTools, "base
     cases,
     byId: new Map(cases.map((one) => [one.id, one])),
     pulls,
+    hasLines: cases.some(({ links }) => links.some(({ files }) => files.some(({ hunks }) => hunks !== undefined))),
     isOurs: /"schema_version"\s{0,10}:/.test(text.slice(0, 10_000)),
   };
 }
@@ -70,6 +73,7 @@ export function issueFromOld(one: Case, where: Pick<IssueItem, "repository" | "a
     created_at: one.created_at,
     closed_at: one.closed_at,
     updated_at: null,
+    ...(one.edited_at === undefined ? {} : { edited_at: one.edited_at }),
     labels: [...one.labels],
     author_type: null,
     comments: null,
@@ -90,7 +94,7 @@ export function knownLinks(old: OldDataset, id: string, rule: LinkRule, rules: L
       link.evidence.length > 0 &&
       link.base_commit !== null &&
       link.merge_commit !== null &&
-      knownFiles(old, pullOf(link)) !== undefined,
+      knownFiles(old, pullOf(link), false) !== undefined,
   );
   return whole && links.length > 0 ? links : undefined;
 }
@@ -133,12 +137,16 @@ export function linksFromOld(issue: IssueItem, links: readonly Link[], scope: Li
   };
 }
 
-/** The files of a pull request, where the file tells of each what happened to it; a list that was cut is asked for again. */
-export function knownFiles(old: OldDataset, pull: string): readonly PullFile[] | undefined {
+/**
+ * The files of a pull request, where the file tells of each what happened to it; a list that was cut is asked for again. `lines`: with
+ * which lines changed, where the file was made with them; a file that is added, copied, binary or large has none.
+ */
+export function knownFiles(old: OldDataset, pull: string, lines: boolean): readonly PullFile[] | undefined {
   const link = old.pulls.get(pull);
   if (!old.isOurs || link === undefined || link.files_truncated || link.files.length === 0) return undefined;
   const isWhole = link.files.every(
     ({ status, previous_path }) => status !== null && ((status !== "renamed" && status !== "copied") || previous_path !== null),
   );
-  return isWhole ? link.files.map(({ role: _, ...file }) => file) : undefined;
+  if (!isWhole || (lines && !old.hasLines)) return undefined;
+  return link.files.map(({ role: _, hunks, ...file }) => (lines && hunks !== undefined ? { ...file, hunks } : file));
 }

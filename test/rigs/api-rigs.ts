@@ -1,5 +1,6 @@
 /** `bench mine` by one API or the other against local servers; every server's exchanges must be ones that GitHub's published descriptions allow. */
 import { expect } from "vitest";
+import type { OptionValue } from "../../src/cli/contract.js";
 import type { Recording } from "../../src/github/recording.js";
 import { GitHubServer, type GitHubServerOptions } from "./github-server.js";
 import { type MinedFile, MineRig, withoutTime } from "./mine-rig.js";
@@ -30,7 +31,7 @@ export class ApiRigs {
     return server;
   }
 
-  async mineBy(api: string, server: GitHubServer, more: Record<string, string> = {}, repo = "O/R") {
+  async mineBy(api: string, server: GitHubServer, more: Readonly<Record<string, OptionValue>> = {}, repo = "O/R") {
     const rig = this.rig();
     const from = server.requests.length;
     const result = await rig.json([repo], { "github-url": server.url, "issue-limit": "0", api, ...more });

@@ -150,6 +150,7 @@ export interface MinedFile {
   audit: { rule: string; removed: number; items: string[] }[];
   issues: {
     number: number;
+    edited_at?: string | null;
     best_grade: string;
     strata: object;
     linked_merged_pull_requests: { repository: string; number: number; link: { grade: string; evidence: string[] } }[];
@@ -166,6 +167,7 @@ export function commonToApis(file: MinedFile): unknown {
     dataset_digest: "",
     issues: file.issues.map((issue) => ({
       ...issue,
+      edited_at: null,
       best_grade: "",
       strata: {},
       linked_merged_pull_requests: issue.linked_merged_pull_requests.map((pull) => ({ ...pull, link: {} })),

@@ -66,6 +66,8 @@ export const editedAfterFix: Finder = (context) =>
     {
       name: "edited-after-fix",
       severity: "warning",
+      // REST does not tell: only texts that were looked at are counted.
+      of: context.cases.filter(({ edited_at }) => edited_at !== undefined).length,
       what: (cases) =>
         `${counted(cases, "text")} ${cases === 1 ? "was" : "were"} edited after the fix was merged: they may say what was learnt from it`,
     },
