@@ -18,7 +18,7 @@ import { readDataset } from "../dataset/read.js";
 import { restrictDataset } from "../dataset/restrict.js";
 import { type BadRecord, type Dataset, FILE_ROLES, type FileRole, type Target } from "../dataset/schema.js";
 import { writeAtomically } from "../engine/record.js";
-import { corpusFiles } from "../scoring/truth.js";
+import { corpusFiles, isInFiles } from "../scoring/truth.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
 import { corpusPaths } from "./corpus-paths.js";
 import { lintText } from "./lint-text.js";
@@ -167,9 +167,8 @@ async function treeOf(options: Options, io: Io): Promise<((_: unknown, target: T
   const found = await corpusPaths(folder, io.cwd, false);
   if (!found.ok) throw new UsageError(`--corpus: ${found.error}`);
   if (found.value.paths.length === 0) throw new UsageError(`--corpus: ${folder} holds no file`);
-  const { spelling, index } = corpusFiles(found.value);
-  // As scoring looks: a path without its beginning stands for the one file that ends with it.
-  return (_, { path, partial }) => spelling(path) !== undefined || (partial === true && (index?.bySuffix(path) ?? null) !== null);
+  const files = corpusFiles(found.value);
+  return (_, target) => isInFiles(target, files);
 }
 
 function gatesOf(names: readonly string[], hasTree: boolean): ((finding: LintFinding) => boolean)[] {

@@ -15,7 +15,7 @@ import {
   type Link,
   type LinkGrade,
 } from "./schema.js";
-import { byMergeTime, isAddedByFix, type SelectedTargets, selectTargets, type TargetPolicy } from "./targets.js";
+import { byMergeTime, isAddedByFix, type SelectedTargets, selectTargets, type TargetPolicy, withPresence } from "./targets.js";
 
 export interface MinedIssue {
   /** `owner/repo#12`. */
@@ -133,7 +133,7 @@ function buildCase(
   options: BuildOptions,
 ): { case: Case; otherExtension: readonly string[]; otherRole: SelectedTargets["otherRole"] } {
   const repository = issue.repository.toLowerCase();
-  const inOrder = [...links].sort(byMergeTime);
+  const inOrder = withPresence(links).sort(byMergeTime);
   const selected = selectTargets(inOrder, options);
   const best = bestGrade(inOrder);
   return {

@@ -109,7 +109,9 @@ export function cardMarkdown(card: DatasetCard): string {
             string,
           ],
         ]),
-    ["Mined", card.mined_at === null ? "unknown" : safe(card.mined_at)],
+    ...(card.file === null && card.mined_at === null
+      ? []
+      : [["Mined", card.mined_at === null ? "unknown" : safe(card.mined_at)] as [string, string]]),
   ];
   const findings = card.findings
     .slice(0, SHOWN)

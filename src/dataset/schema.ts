@@ -28,6 +28,11 @@ export const changedFileSchema = z.object({
   additions: z.number().int().nonnegative().nullable().default(null),
   deletions: z.number().int().nonnegative().nullable().default(null),
   role: z.enum(FILE_ROLES),
+  /**
+   * Was the file (under its name of then) in the tree before the case's first linked change, as what happened to it tells? null = the source
+   * does not say what happened; absent = not told. A look into the tree itself is the target's `in_tree`.
+   */
+  exists_at_base: z.boolean().nullable().optional(),
   /** What changed, in lines of the file before this pull request; absent = not told (or a file that was not there). */
   hunks: hunksSchema.optional(),
 });

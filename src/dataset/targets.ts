@@ -85,6 +85,23 @@ export function traceFiles(links: readonly Link[]): { readonly link: Link; reado
   });
 }
 
+/** The links with what each file's history tells: was it there before the first of them? A file that an earlier link added was not. */
+export function withPresence(links: readonly Link[]): Link[] {
+  const added = new Set<string>();
+  const presence = new Map<ChangedFile, boolean | null>();
+  for (const { link, files } of traceFiles(links)) {
+    for (const { file, atBase } of files) {
+      const id = `${link.repository} ${atBase}`;
+      if (isAddedByFix(file)) added.add(id);
+      presence.set(file, added.has(id) ? false : file.status === null ? null : true);
+    }
+  }
+  return links.map((link) => ({
+    ...link,
+    files: link.files.map((file) => ({ ...file, exists_at_base: presence.get(file) ?? (file.status === null ? null : true) })),
+  }));
+}
+
 function changedAtBase(links: readonly Link[]): Target[] {
   const targets = new Map<string, Target>();
   for (const { files } of traceFiles(links)) {

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { ANSWER_STATUSES, READ_BY } from "../answers/schema.js";
+import type { DatasetCard } from "../dataset/card.js";
 import { SEVERITIES } from "../dataset/lint/contract.js";
 import { LINK_GRADES } from "../dataset/schema.js";
 import { MATCH_RUNGS } from "../matching/contract.js";
@@ -98,6 +99,11 @@ export type ScoredCase = z.infer<typeof scoredCaseSchema>;
 const leftOutSchema = z.object({ what: z.string(), count: z.number(), examples: z.array(z.string()) });
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
+/** Made by our own score stage and read back by digest: its version is enough. */
+function isCard(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "card_version" in value && value.card_version === 1;
+}
+
 /** A finding of the data set's lint, as far as reports need it. */
 const findingSchema = z.object({
   name: z.string(),
@@ -144,6 +150,8 @@ export const scoreMetaSchema = z.object({
     /** What is wrong with the selected cases, worst first; absent = unknown (a report of an earlier version, or of another program). */
     findings: z.array(findingSchema).optional(),
   }),
+  /** The card of the selected cases (`datasetCard`), which a run's report is written with; absent = scored without a pipeline. */
+  card: z.custom<DatasetCard>(isCard).optional(),
   /** `trees`: one per base commit, or a single one; the other members then are those of the first. */
   corpus: z
     .object({ digest: z.string(), source: z.string(), revision: z.string().nullable(), files: z.number(), trees: z.number() })

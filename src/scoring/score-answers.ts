@@ -2,6 +2,7 @@
 import type { Answer } from "../answers/schema.js";
 import { digestJson } from "../base/json.js";
 import { datasetDigest } from "../dataset/build.js";
+import type { LintReport } from "../dataset/lint/contract.js";
 import { effectText } from "../dataset/lint/effect.js";
 import { knownLint } from "../dataset/lint/lint.js";
 import type { Case, Dataset } from "../dataset/schema.js";
@@ -85,13 +86,12 @@ export function datasetFacts(dataset: Dataset, { lint = true } = {}): ScoreMeta[
     extensions: header.extensions,
     scanned: header.scanned,
     audit: header.audit.map(({ rule, removed, what }) => ({ rule, removed, what })),
-    ...(lint ? { findings: findingsOf(cases, digest) } : {}),
+    ...(lint ? { findings: findingsOf(knownLint({ cases }, digest)) } : {}),
   };
 }
 
-/** What the lint says of cases, as reports show it. `digest`: of exactly these cases. */
-export function findingsOf(cases: readonly Case[], digest: string): DatasetFinding[] {
-  const { size, findings } = knownLint({ cases }, digest);
+/** What the lint says of cases, as reports show it. */
+export function findingsOf({ size, findings }: LintReport): DatasetFinding[] {
   return findings.map(({ name, severity, count, of, unit, what, cases: concerned, without }) => ({
     ...{ name, severity, count, of, unit, what },
     effect: without === null ? null : effectText(size, without),

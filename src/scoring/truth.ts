@@ -60,6 +60,11 @@ export function knownTargets(present: ReadonlySet<string>, size: number): Corpus
   };
 }
 
+/** Is a target a file of the tree? As scoring looks: a path without its beginning stands for the one file that ends with it. */
+export function isInFiles({ path, partial }: Pick<Target, "path" | "partial">, { spelling, index }: CorpusFiles): boolean {
+  return spelling(path) !== undefined || (partial === true && (index?.bySuffix(path) ?? null) !== null);
+}
+
 /** A target that counts: its path in the corpus's spelling, its other names, and its grade. */
 export interface TrueFile extends WantedFile {
   readonly grade: number;

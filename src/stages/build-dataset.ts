@@ -48,7 +48,7 @@ type Config = z.infer<typeof buildDatasetConfigSchema>;
 
 export const buildDatasetStage = wholeStage<Config>({
   kind: "build-dataset",
-  version: 2,
+  version: 3,
   summary: "Cases with their targets from issues, links and changed files; writes the mined file and the audit beside it.",
   shape: "whole",
   config: buildDatasetConfigSchema,

@@ -148,5 +148,7 @@ export function knownFiles(old: OldDataset, pull: string, lines: boolean): reado
     ({ status, previous_path }) => status !== null && ((status !== "renamed" && status !== "copied") || previous_path !== null),
   );
   if (!isWhole || (lines && !old.hasLines)) return undefined;
-  return link.files.map(({ role: _, hunks, ...file }) => (lines && hunks !== undefined ? { ...file, hunks } : file));
+  return link.files.map(({ role: _, exists_at_base: __, hunks, ...file }) =>
+    lines && hunks !== undefined ? { ...file, hunks } : file,
+  );
 }

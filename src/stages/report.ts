@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import type { Json } from "../base/json.js";
+import { cardMarkdown } from "../dataset/card.js";
 import { type LabelledOutput, type OutFile, type StageInputs, type StageTools, wholeStage } from "../engine/contract.js";
 import { comparisonMarkdown } from "../report/comparison-text.js";
 import { htmlPage } from "../report/html/page.js";
@@ -49,7 +50,7 @@ export const reportStage = wholeStage<Config>({
   produces: "report",
   consumes: { scores: "some", intervals: "many", comparison: "many" },
   shape: "whole",
-  version: 6,
+  version: 7,
   precious: false,
   keyConfig: ({ formats, measures }) => ({
     formats: [...new Set(formats)].sort(),
@@ -164,9 +165,21 @@ function filesOf(
       ),
     });
   }
+  files.push(...cardFiles(cells, formats));
   if (formats.includes("html")) {
     const compared = comparisons.length > 0 ? { comparisons } : ({ work: "stage" } as const);
     files.push({ root: "run", name: "report.html", text: htmlPage(cells, facts, compared) });
   }
   return files;
+}
+
+/** The card of each data set of the run, `dataset-card.json` and `.md`; of several, each with its digest's beginning in the name. */
+function cardFiles(cells: readonly Cell[], formats: readonly (typeof FORMATS)[number][]): OutFile[] {
+  const cards = new Map(cells.flatMap(({ meta: { card } }) => (card === undefined ? [] : [[card.dataset_digest, card]])));
+  return [...cards].flatMap(([digest, card]) => {
+    const stem = cards.size === 1 ? "dataset-card" : `dataset-card-${digest.slice(0, 12)}`;
+    const json: OutFile = { root: "run", name: `${stem}.json`, text: `${JSON.stringify(card, null, 2)}\n` };
+    const markdown: OutFile = { root: "run", name: `${stem}.md`, text: cardMarkdown(card) };
+    return [...(formats.includes("json") ? [json] : []), ...(formats.includes("markdown") ? [markdown] : [])];
+  });
 }

@@ -235,6 +235,8 @@ describe("bootstrap and report", () => {
       "run acme__house__1_eval__{timestamp}.json",
       "run results.json",
       "run report.md",
+      "run dataset-card.json",
+      "run dataset-card.md",
     ]);
     const { summary } = report.meta as unknown as { summary: Record<string, Summary> };
     expect(Object.keys(summary)).toEqual(["0", "1"]);
@@ -249,7 +251,7 @@ describe("bootstrap and report", () => {
     const rig = stageToolsRig();
     const { scores } = await runAll(rig);
     const report = await runWhole(rig, reportStage, { formats: ["markdown"], measures: ["RR"] }, { scores });
-    expect(report.files?.map(({ name }) => name)).toEqual(["report.md"]);
+    expect(report.files?.map(({ name }) => name)).toEqual(["report.md", "dataset-card.md"]);
     const { summary } = report.meta as unknown as { summary: Record<string, Summary> };
     expect(Object.keys(Object.values(summary)[0]?.measures ?? {})).toEqual(["RR"]);
     expect(Object.values(summary)[0]?.bootstrap).toBeNull();

@@ -15,7 +15,10 @@ import { type Corpus, type Tree, treeSchema } from "../corpus/contract.js";
 import { GRAMMARS_VERSION } from "../corpus/grammars.js";
 import { openCorpus, treeRoots } from "../corpus/tree.js";
 import { datasetDigest } from "../dataset/build.js";
-import { type Case, caseSchema, datasetHeaderSchema } from "../dataset/schema.js";
+import { datasetCard } from "../dataset/card.js";
+import type { LintReport } from "../dataset/lint/contract.js";
+import { hasLint, knownLint } from "../dataset/lint/lint.js";
+import { type Case, caseSchema, datasetHeaderSchema, type Target } from "../dataset/schema.js";
 import {
   type ItemRef,
   itemStage,
@@ -33,7 +36,7 @@ import { strataProblem } from "../scoring/derived-strata.js";
 import { countJudged, type Judgements, parseJudgements } from "../scoring/judgements.js";
 import { findingsOf, rulesFacts } from "../scoring/score-answers.js";
 import { filesNeeded, needsContents, type ScoreSettings, scoreCase, strataOf } from "../scoring/score-case.js";
-import { type CorpusFiles, corpusFiles, impactedFiles } from "../scoring/truth.js";
+import { type CorpusFiles, corpusFiles, impactedFiles, isInFiles } from "../scoring/truth.js";
 import { type ContentReader, contentReader } from "./file-contents.js";
 import { DEFAULT_MEASURES, measureNames, measuresOf } from "./measures.js";
 import { resolveRules, rulesName } from "./rules.js";
@@ -113,7 +116,7 @@ export const scoreStage = itemStage<Config, Prepared>({
   consumes: { answers: "one", dataset: "one", corpus: "optional" },
   shape: "items",
   over: "answers",
-  version: 6,
+  version: 7,
   precious: false,
   // Scoring waits for nothing but the disk: what many units write is committed together.
   resource: () => ({ name: "scoring", concurrency: 64 }),
@@ -292,6 +295,7 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   const digest = await casesDigest(prepared, tools);
   const isWhole = dataset.all.length === dataset.items.length;
   const selected = [...prepared.cases.values()];
+  const lint = await lintOf(prepared, isWhole ? digest : datasetDigest({ cases: selected }), tools);
   const meta: ScoreMeta = {
     backend,
     kind: answers?.kind ?? null,
@@ -309,8 +313,11 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
       extensions: header.success ? header.data.extensions : null,
       scanned: header.success ? header.data.scanned : null,
       audit: header.success ? header.data.audit.map(({ rule, removed, what }) => ({ rule, removed, what })) : [],
-      findings: findingsOf(selected, isWhole ? digest : datasetDigest({ cases: selected })),
+      findings: findingsOf(lint),
     },
+    ...(header.success
+      ? { card: datasetCard({ header: header.data, cases: selected }, lint, { file: null, fileDigest: null, minedAt: null }) }
+      : {}),
     corpus: await corpusFacts(corpus, tools),
     order: [...prepared.cases.keys()],
     unasked,
@@ -335,6 +342,25 @@ async function finish(prepared: Prepared, _items: readonly ItemRef[], tools: Sta
   };
   // Through text: what is stored must be plain JSON, without members that are undefined.
   return JSON.parse(JSON.stringify(meta)) as Json;
+}
+
+/** The lint of the selected cases, their targets looked up in the trees that they are asked about. */
+async function lintOf(prepared: Prepared, digest: string, tools: StageTools): Promise<LintReport> {
+  const { cases, corpus, files } = prepared;
+  const selected = { cases: [...cases.values()] };
+  if (corpus === null) return knownLint(selected, digest);
+  const id = `${digest} ${corpus.digest}`;
+  const absent = new Set<Target>();
+  // Case by case, so that no more trees are held than the memo keeps.
+  if (!hasLint(id)) {
+    for (const one of selected.cases) {
+      const tree = treeOf(prepared, one);
+      if (tree === null) continue;
+      const known = (await files(tree, tools)).files;
+      for (const target of one.targets) if (!isInFiles(target, known)) absent.add(target);
+    }
+  }
+  return knownLint(selected, id, (_, target) => !absent.has(target));
 }
 
 /** Names all cases of the data set, selected or not, as `bench score` and the mined file do: runs over equal data sets can be compared. */

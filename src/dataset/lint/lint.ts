@@ -45,7 +45,7 @@ const FINDERS: readonly Finder[] = [
 ];
 
 export interface LintOptions {
-  /** Whether a target is a file of the tree that the case asks about; null = no tree is known. */
+  /** Whether a target is a file of the tree that the case asks about; null = as the targets say (`in_tree`), where a tree was looked at. */
   readonly exists?: ((one: Case, target: Target) => boolean) | null;
   /** Records of the file that are no cases. */
   readonly bad?: readonly BadRecord[];
@@ -58,7 +58,7 @@ export function lintDataset({ cases }: Pick<Dataset, "cases">, { exists = null, 
     withTargets: cases.filter((one) => one.targets.length > 0),
     links: cases.reduce((sum, one) => sum + one.links.length, 0),
     targets: cases.reduce((sum, one) => sum + one.targets.length, 0),
-    exists,
+    exists: exists ?? (cases.some(({ targets: all }) => all.some(({ in_tree }) => in_tree !== undefined)) ? isInTree : null),
     bad,
   };
   const findings = FINDERS.flatMap((find) => find(context) ?? []);
@@ -76,6 +76,10 @@ export function lintDataset({ cases }: Pick<Dataset, "cases">, { exists = null, 
   };
 }
 
+function isInTree(_: Case, { in_tree }: Target): boolean {
+  return in_tree !== false;
+}
+
 /** By severity, then by how many targets and cases would go, then by name. */
 function worstFirst(a: LintFinding, b: LintFinding): number {
   const weight = ({ without }: LintFinding) => (without === null ? 0 : -without.targets);
@@ -87,14 +91,22 @@ function worstFirst(a: LintFinding, b: LintFinding): number {
   );
 }
 
+/** Was a lint under this digest made already? */
+export function hasLint(digest: string): boolean {
+  return known.has(digest);
+}
+
 const KEPT = 8;
 const known = new Map<string, LintReport>();
 
-/** The lint of cases alone, made once for all cells of a run that share them. `digest`: of the cases (`datasetDigest`). */
-export function knownLint(dataset: Pick<Dataset, "cases">, digest: string): LintReport {
+/**
+ * The lint of cases, made once for all cells of a run that share them. `digest`: of the cases (`datasetDigest`), and of the trees that `exists`
+ * looks into.
+ */
+export function knownLint(dataset: Pick<Dataset, "cases">, digest: string, exists: LintOptions["exists"] = null): LintReport {
   const before = known.get(digest);
   if (before !== undefined) return before;
-  const report = lintDataset(dataset);
+  const report = lintDataset(dataset, { exists });
   known.set(digest, report);
   for (const oldest of known.keys()) {
     if (known.size <= KEPT) break;
