@@ -181,7 +181,7 @@ test("cache verify --json and cache stats --json", async () => {
   expect(damaged).toEqual([]);
   expect(checked).toBeGreaterThan(10);
   const stats = await made.bench(["cache", "stats", "--json"]);
-  expect(JSON.parse(stats.stdout)).toMatchObject({ rows: { "score@6 unit": 3, "report@6 stage": 1 } });
+  expect(JSON.parse(stats.stdout)).toMatchObject({ rows: { "score@7 unit": 3, "report@7 stage": 1 } });
 });
 
 test("plan, explain, status and dag: what they print with --json is one value", async () => {
