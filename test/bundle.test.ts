@@ -52,7 +52,9 @@ describe("a bundle", () => {
     const entries = entriesOf(file);
     expect(entries.map(({ path }) => path)).toEqual([
       "bundle.json",
-      ...["acme__house__puppet", "dataset-card.json", "dataset-card.md", "report.md", "results.json", "run.json"].map((name) => expect.stringContaining(`run/${name}`)),
+      ...["acme__house__puppet", "dataset-card.json", "dataset-card.md", "report.md", "results.json", "run.json"].map((name) =>
+        expect.stringContaining(`run/${name}`),
+      ),
       "objects.jsonl",
     ]);
     const text = entries.map(({ content }) => Buffer.from(content ?? "").toString("utf8")).join("");
