@@ -1,4 +1,7 @@
 /** Lines of fixes from a real repository: moved by other work, renamed, inserted, removed, rebased, and not there any more. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type GitRig, gitRig } from "../../test/rigs/git-repository.js";
 import { type StageToolsRig, stageInputs, stageToolsRig } from "../../test/rigs/stage-tools.js";
@@ -55,14 +58,20 @@ function caseOf(base: string, links: readonly Link[]): Case {
   return caseSchema.parse({ ...asked, links: [...links], targets });
 }
 
-async function run(rig: GitRig, cases: readonly Case[], git: string | null = rig.folder) {
+async function run(
+  rig: Pick<GitRig, "folder">,
+  cases: readonly Case[],
+  git: string | null = rig.folder,
+  chosen = cases.map(({ id }) => id),
+) {
   const tools: StageToolsRig = stageToolsRig({ env: { PATH: process.env.PATH } });
   const shared = { url: null, scanned: null, links: null, extensions: null, notes: [], audit: [] };
   const header = { schema_version: DATASET_SCHEMA_VERSION, project_name: "o/r", ...shared } satisfies DatasetHeader;
-  const dataset = tools.output(
+  const all = tools.output(
     cases.map((value) => ({ id: value.id, value })),
     header,
   );
+  const dataset = { ...all, items: all.items.filter(({ id }) => chosen.includes(id)) };
   const prepared = await checkout.prepare(
     checkoutConfigSchema.parse({ git: rig.folder, at: "base" }),
     stageInputs({ dataset }),
@@ -262,4 +271,25 @@ test("through the mined file and back nothing of it is lost", async () => {
   const read = readDataset(minedFile({ header, cases: located }, "2020-01-01T00:00:00Z"), "x.json");
   expect(read.ok && read.value.dataset.cases).toEqual(located);
   expect(read.ok && read.value.notes).toEqual([]);
+});
+
+test("each case's own repository; a case that was not selected goes by as it is", async () => {
+  const root = mkdtempSync(join(tmpdir(), "bench-repositories-"));
+  const made = ["r", "s", "t"].map((name) => {
+    const rig = gitRig();
+    mkdirSync(join(root, "o"), { recursive: true });
+    symlinkSync(rig.folder, join(root, "o", name));
+    rig.write(`${name}.java`, JAVA);
+    const base = rig.commit("base");
+    rig.write(`${name}.java`, JAVA.replace("return 2", `return "${name}"`));
+    const fix = { ...link(1, base, rig.commit("fix"), [{ path: `${name}.java` }]), repository: `o/${name}` };
+    return { ...caseOf(base, [fix]), id: `o/${name}#1`, repository: `o/${name}` };
+  });
+  const { located } = await run({ folder: `${root}/{repository}` }, made, `${root}/{repository}`, ["o/r#1", "o/s#1"]);
+  expect(located.map(({ targets: [target] }) => [target?.path, target?.functions?.map(({ name }) => name)])).toEqual([
+    ["r.java", ["A.g"]],
+    ["s.java", ["A.g"]],
+    ["t.java", undefined],
+  ]);
+  rmSync(root, { recursive: true });
 });

@@ -8,11 +8,13 @@
 import * as z from "zod";
 import { type Definition, namesOfHunks, namesOfLines, placesOf } from "../base/definitions.js";
 import { type OldHunk, rangesOf, uniteHunks } from "../base/line-changes.js";
+import { err, ok, type Result } from "../base/result.js";
 import type { Corpus } from "../corpus/contract.js";
 import { type Clone, openClone, parsePlace, Turns } from "../corpus/git.js";
 import { changesOfFix, type FileChange } from "../corpus/git-changes.js";
 import { readBlobs } from "../corpus/git-objects.js";
 import { definitionsOf, GRAMMARS_VERSION } from "../corpus/grammars.js";
+import { placeOfRepository } from "../corpus/repository-template.js";
 import { openCorpus } from "../corpus/tree.js";
 import { type Case, caseSchema, datasetHeaderSchema, type Target } from "../dataset/schema.js";
 import { traceFiles } from "../dataset/targets.js";
@@ -27,7 +29,9 @@ const configSchema = z
       .string()
       .min(1)
       .optional()
-      .describe("Address or path of the repository that has the fixes; left out = lines as the data set states them"),
+      .describe(
+        "Address or path of the repository that has the fixes (`{repository}` in it: each case's own, `owner/name`); left out = lines as the data set states them",
+      ),
   })
   .superRefine(({ git }, context) => {
     const place = git === undefined ? null : parsePlace(git, "/");
@@ -64,14 +68,7 @@ export const locateLines = wholeStage<Config>({
     const dataset = inputs.one("dataset");
     const header = datasetHeaderSchema.safeParse(dataset.meta);
     if (!header.success) return { ok: false, message: "the data set is in a form that is not known: make it again" };
-    let clone: Clone | null = null;
-    if (git !== undefined) {
-      const place = parsePlace(git, tools.baseFolder);
-      if (!place.ok) return { ok: false, message: place.error };
-      const opened = await openClone(place.value, tools, new Turns(), signal);
-      if (!opened.ok) return { ok: false, message: opened.error.message };
-      clone = opened.value;
-    }
+    const clones = git === undefined ? null : clonesOf(git, tools, signal);
     const trees = await caseTrees(inputs.one("corpus"), tools, openCorpus, true);
     const chosen = new Set(dataset.items.map(({ id }) => id));
     const tally: Tally = { treeless: 0, targets: 0, absent: 0, lines: 0, functions: 0, unreadable: [], compared: [] };
@@ -86,6 +83,9 @@ export const locateLines = wholeStage<Config>({
         cases.push(one);
         continue;
       }
+      const opened = clones === null ? ok(null) : await clones(one.repository);
+      if (!opened.ok) return { ok: false, message: `${one.id}: ${opened.error}` };
+      const clone = opened.value;
       const changes = clone === null ? { ok: true as const, value: null } : await fixOf(one, await tree.open(), clone, tally);
       if (!changes.ok) return { ok: false, message: `${one.id}: ${changes.message}` };
       const targets: Target[] = [];
@@ -101,6 +101,25 @@ export const locateLines = wholeStage<Config>({
     };
   },
 });
+
+/** The clone that has a case's fixes: each repository is opened once, and `openClone` fetches only what is missing. */
+function clonesOf(
+  git: string,
+  tools: StageTools,
+  signal: AbortSignal,
+): (repository: string | null) => Promise<Result<Clone, string>> {
+  const opened = new Map<string, Promise<Result<Clone, string>>>();
+  return (repository) => {
+    const place = placeOfRepository(git, repository, tools.baseFolder);
+    if (!place.ok) return Promise.resolve(place);
+    const where = place.value.kind === "url" ? place.value.url : place.value.path;
+    const clone =
+      opened.get(where) ??
+      openClone(place.value, tools, new Turns(), signal).then((made) => (made.ok ? made : err(made.error.message)));
+    opened.set(where, clone);
+    return clone;
+  };
+}
 
 interface Change {
   /** null = not told in lines. */
