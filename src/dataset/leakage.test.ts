@@ -84,6 +84,22 @@ describe("classes", () => {
     expect(leak("in b/Part1.java", twins)).toMatchObject({ class: "partial", named: ["b/Part1.java"] });
   });
 
+  test("classes and functions that the fix changed give a file away whose own name does not tell them", () => {
+    const place = (name: string) => ({ name, ranges: null });
+    const targets = [
+      {
+        path: "shop/core.py",
+        renamed_to: null,
+        classes: [place("Basket")],
+        functions: [place("Basket.add_item"), place("run"), place("Basket.__init__")],
+      },
+    ];
+    const found = (body: string) => leakageOf({ title: "It fails", body, targets })?.class;
+    expect(found("the Basket of Basket.pay is empty")).toBe("full");
+    expect(found("calling add_item twice")).toBe("full");
+    expect(found("we run it, __init__ and core are words")).toBe("none");
+  });
+
   test("a case without targets has no class; a source without texts has titles", () => {
     expect(leak("ShoppingCart", [])).toBeNull();
     expect(leakageOf({ title: "ShoppingCart fails", body: null, targets: [{ path: SOURCE, renamed_to: null }] })?.class).toBe(

@@ -8,11 +8,12 @@
  * | `partial` | it names some of the targets |
  * | `full` | it names every target: whoever copies the names out of the text has the whole answer |
  *
- * A target is named by its path, its file name, or its class (the file name without extension) as a whole word. `full` asks for every target and
+ * A target is named by its path, its file name, or its class (the file name without extension; where `locate-lines` looked, also the classes and
+ * functions that the fix changed) as a whole word. `full` asks for every target and
  * not for one, since recall asks for every target; with one target the two are the same. A case without targets has no class.
  */
 import { NAMING_KINDS, type NamingKind, TargetNames } from "./names.js";
-import type { Case } from "./schema.js";
+import type { Case, Target } from "./schema.js";
 
 export const LEAK_CLASSES = ["none", "partial", "full"] as const;
 export type LeakClass = (typeof LEAK_CLASSES)[number];
@@ -27,7 +28,7 @@ export interface Leakage {
 }
 
 type Text = Pick<Case, "title" | "body"> & {
-  readonly targets: readonly { readonly path: string; readonly renamed_to: string | null }[];
+  readonly targets: readonly (Pick<Target, "path" | "renamed_to"> & Partial<Pick<Target, "classes" | "functions">>)[];
 };
 
 /** null = the case has no target. */
@@ -64,15 +65,27 @@ export function knownLeakage(one: object, text: Text): Leakage | null {
   return leakage;
 }
 
+/** Shorter ones (`f`, `get`) are told by no text for sure. */
+const SHORTEST_DEFINITION = 4;
+
+/** `Outer.method` -> `method`; constructors and special methods (`__init__`) say nothing of their file. */
+function lastPart(name: string): string {
+  const part = name.slice(name.lastIndexOf(".") + 1);
+  return /^(?:__\w+__|constructor|main|toString|equals|hashCode)$/.test(part) ? "" : part;
+}
+
 /** The names of all targets, by old and new path; `owner`: which target each name belongs to. */
 export function namesOfTargets(targets: Text["targets"]): { readonly names: TargetNames; readonly owner: readonly number[] } {
   const paths: string[] = [];
+  const definitions: string[][] = [];
   const owner: number[] = [];
-  for (const [index, { path, renamed_to }] of targets.entries()) {
+  for (const [index, { path, renamed_to, classes = [], functions = [] }] of targets.entries()) {
+    const own = [...classes, ...functions].map(({ name }) => lastPart(name)).filter((name) => name.length >= SHORTEST_DEFINITION);
     for (const name of renamed_to === null || renamed_to === path ? [path] : [path, renamed_to]) {
       paths.push(name);
+      definitions.push(own);
       owner.push(index);
     }
   }
-  return { names: new TargetNames(paths), owner };
+  return { names: new TargetNames(paths, definitions), owner };
 }

@@ -37,6 +37,17 @@ describe("what stands in place of a name", () => {
     expect([one.title, one.body]).toEqual(["Hidden1 or Hidden2", "Hidden2, then Hidden1, then Hidden1.java"]);
   });
 
+  test("classes and functions that the fix changed are names as well", () => {
+    const place = (name: string) => ({ name, ranges: null });
+    const one = asked("It fails", "`add_item(1)` of a Basket, add_items", ["shop/core.py"]);
+    const located = {
+      ...one,
+      targets: one.targets.map((target) => ({ ...target, classes: [place("Basket")], functions: [place("Basket.add_item")] })),
+    };
+    expect([leakageOf(located)?.class, leakageOf(maskCase(located))?.class]).toEqual(["full", "none"]);
+    expect(maskCase(located).body).not.toMatch(/add_item\b|Basket/);
+  });
+
   test("a text that holds the placeholder already gets another", () => {
     expect(masked("hidden in ShoppingCart")).toBe("hidden in Masked1");
     expect(masked("hidden masked redacted placeholder veiled in ShoppingCart")).toBe(

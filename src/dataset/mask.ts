@@ -34,8 +34,12 @@ export function maskDataset(dataset: Dataset): Dataset {
 export function maskCase(one: Case): Case {
   if (one.targets.length === 0) return one;
   const { names } = namesOfTargets(one.targets);
-  const paths = one.targets.flatMap(({ path, renamed_to }) => [path, renamed_to ?? ""]);
-  const stem = placeholderFor([one.title, one.body ?? "", ...paths]);
+  const own = one.targets.flatMap(({ path, renamed_to, classes = [], functions = [] }) => [
+    path,
+    renamed_to ?? "",
+    ...[...classes, ...functions].map(({ name }) => name),
+  ]);
+  const stem = placeholderFor([one.title, one.body ?? "", ...own]);
   const numbers = new Map<string, number>();
   const title = settle(one.title, names, stem, numbers);
   return { ...one, title, body: one.body === null ? null : settle(one.body, names, stem, numbers) };

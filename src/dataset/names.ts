@@ -48,7 +48,10 @@ const SHORTEST_STEM = 3;
 const MOST_WORDS = 40;
 const MOST_HUMPS = 12;
 
-/** Names of the targets of one case. `paths` in the case's own order; the indices of the results are theirs. */
+/**
+ * Names of the targets of one case. `paths` in the case's own order; the indices of the results are theirs. `definitions`: of the same indices,
+ * names of classes and functions in the file that its own name does not tell (`Cart` of `shop.py`).
+ */
 export class TargetNames {
   readonly #names: readonly Names[];
   readonly #files = new Map<string, number[]>();
@@ -58,16 +61,18 @@ export class TargetNames {
   /** First hump of a class-like stem. */
   readonly #humps = new Set<string>();
 
-  constructor(paths: readonly string[]) {
+  constructor(paths: readonly string[], definitions: readonly (readonly string[])[] = []) {
     this.#names = paths.map(namesOf);
     for (const [index, { file, stem }] of this.#names.entries()) {
       // A name without extension (`configure`) is looked for like a class: in prose it may be a word.
       if (file.includes(".")) this.#add(this.#files, folded(file), index);
-      if (stem === null) continue;
-      this.#add(this.#stems, stem.normalize("NFC"), index);
-      if (isClassLike(stem)) {
-        const hump = stem.match(HUMP)?.[0];
-        if (hump !== undefined) this.#humps.add(hump);
+      for (const name of new Set([stem ?? "", ...(definitions[index] ?? [])].map((one) => one.normalize("NFC")))) {
+        if (name === "") continue;
+        this.#add(this.#stems, name, index);
+        if (isClassLike(name)) {
+          const hump = name.match(HUMP)?.[0];
+          if (hump !== undefined) this.#humps.add(hump);
+        }
       }
     }
     for (const counts of this.#counts.values()) counts.sort((a, b) => b - a);
