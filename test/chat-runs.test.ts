@@ -220,25 +220,54 @@ test("a budget is checked before anything runs", async () => {
 });
 
 test("a backend of which every call fails is not asked for ever", async () => {
-  const { server, pipeline, run } = await project(12, { key: "sk-another" });
+  const { server, pipeline, run } = await project(12);
+  server.answer = () => ({ status: 422, message: "something about this request" });
   pipeline("with: { breaker: 4 }");
-  const { exit, stderr, json } = await run();
+  const { exit, stderr } = await run();
   expect(exit).toBe(75);
   expect(server.questions.length).toBeLessThanOrEqual(4);
   expect(stderr).toContain("the last 4 calls all failed");
+});
+
+test("a refused key costs one call, and other systems' answers are reported", async () => {
+  const { server, pipeline, run } = await project(12, { key: "sk-another" });
+  pipeline("", [backend(server), "{ kind: empty }"]);
+  const { exit, stderr, json } = await run();
+  expect(exit).toBe(1);
+  expect(server.questions).toHaveLength(1);
+  expect(json.counts).toMatchObject({ queries: 13, failed: 12 });
   expect(stderr).toContain("Check the key in OPENAI_API_KEY");
+  expect(json.reports.length).toBeGreaterThan(0);
   expect(JSON.stringify(json) + stderr).not.toContain(KEY);
 });
 
 test("a few failures are failures, and the report is written", async () => {
   const { server, pipeline, run } = await project(3);
-  server.answer = () => ({ status: 429, message: "no money", code: "insufficient_quota" });
+  server.answer = () => ({ status: 422, message: "no such thing" });
   pipeline("");
-  const { exit, json, stderr } = await run();
+  const { exit, json } = await run();
   expect(exit).toBe(1);
   expect(server.questions).toHaveLength(3);
   expect(json.reports.length).toBeGreaterThan(0);
-  expect(stderr).toContain("add credit");
+});
+
+test("an empty account stops the run after one call, also where the server says so with status 200; with credit it goes on", async () => {
+  const { server, pipeline, run } = await project(8);
+  const usual = server.answer;
+  pipeline("");
+  const empty = { message: "no money", code: "insufficient_quota" };
+  for (const [calls, answer] of [
+    [1, { status: 429, ...empty }],
+    [2, { status: 200, body: JSON.stringify({ error: empty, choices: [] }) }],
+  ] as const) {
+    server.answer = () => answer;
+    const { exit, stderr } = await run();
+    expect([exit, server.questions.length]).toEqual([75, calls]);
+    expect(stderr).toContain("add credit");
+  }
+  server.answer = usual;
+  expect((await run()).exit).toBe(0);
+  expect(server.questions).toHaveLength(2 + 8);
 });
 
 test("a missing key asks nothing and fails with what to do", async () => {

@@ -54,7 +54,7 @@ async function run(folder: string, more: Record<string, string> = {}) {
     counts: { queries: number };
     reports: string[];
     stages: { name: string; executed: number; message?: string }[];
-    summary: Record<string, { measures: Record<string, { value: number }> }>;
+    summary: Record<string, { measures: Record<string, { value: number }>; failed?: number }>;
   };
   return { exit, stderr, ...json, executed: Object.fromEntries(json.stages.map(({ name, executed }) => [name, executed])) };
 }
@@ -87,10 +87,10 @@ describe.each([
     expect(commands().filter((command) => command === building)).toHaveLength(1);
   });
 
-  test("that is missing stops the run before anything is asked", async () => {
+  test("that is missing fails for each question, and says once more at the end what to do", async () => {
     const { folder } = project(kind, false);
     const { exit, stderr } = await bench(folder, ["run", "pipelines/p.yaml"], { PATH: "/nowhere" });
-    expect(exit).toBe(2);
+    expect(exit).toBe(1);
     expect(stderr).toMatch(new RegExp(`\`${kind}\` was not found\\. Install ${kind}`));
     expect(commands()).toEqual([]);
   });
@@ -101,4 +101,39 @@ test("queries that octocode would refuse are cut, and the report counts them", a
   const { reports } = await run(folder);
   const report = reports.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
   expect(report).toContain("1 of 2 answers: the query was longer than 500 bytes, which octocode refuses, and was cut at a word");
+});
+
+test("systems that are not there, with and without an index of their own, cost the others neither answers nor report", async () => {
+  const { folder } = project("colgrep", false);
+  writeFileSync(
+    join(folder, "pipelines/p.yaml"),
+    `name: p
+stages:
+  dataset: { uses: import-dataset, with: { path: cases.jsonl } }
+  sources: { uses: checkout, with: { folder: ./src } }
+  index: { uses: index-corpus, needs: sources, with: { tool: { kind: octocode } } }
+  indexed: { uses: query-backend, needs: [dataset, sources, index], with: { backend: { kind: octocode } } }
+  answers:
+    uses: query-backend
+    needs: [dataset, sources]
+    matrix:
+      backend:
+        - { kind: bm25 }
+        - { kind: colgrep }
+        - { kind: graphrag, dir: ./graph }
+        - { kind: mcp, command: [no-such-server], tool: search, arguments: { q: "{prompt}" } }
+        - { kind: command, name: tool, run: [no-such-tool, "{query}"], version: "1" }
+  scores: { uses: score, needs: [dataset, sources, answers] }
+  others: { uses: score, needs: [dataset, sources, indexed] }
+  report: { uses: report, needs: [scores, others] }
+`,
+  );
+  const { exit, stderr, summary, reports } = await run(folder, { PATH: "/nowhere" });
+  expect(exit).toBe(1);
+  expect(Object.keys(summary)).toEqual(["bm25", "colgrep", "graphrag", "mcp", "tool"]);
+  expect(Object.values(summary).map(({ failed }) => failed)).toEqual([0, 2, 2, 2, 2]);
+  expect(reports.some((path) => path.endsWith("report.md"))).toBe(true);
+  expect(stderr).toContain("report is made without others");
+  for (const name of ["octocode", "colgrep", "no-such-server", "no-such-tool"])
+    expect(stderr).toContain(`\`${name}\` was not found`);
 });

@@ -4,7 +4,16 @@
  * The key is taken out of whatever the server sends before anybody reads it: servers quote keys in their errors.
  */
 
-import { errorIn, type FailureContext, failureOf, isTooLong, oneLine, record } from "./chat-failure.js";
+import {
+  errorIn,
+  type FailureContext,
+  failureOf,
+  isTooLong,
+  meantStatus,
+  oneLine,
+  record,
+  type ServerError,
+} from "./chat-failure.js";
 import { exchange, type HttpEnd } from "./chat-http.js";
 import type { ApiKey } from "./chat-key.js";
 import type { ChatOptions } from "./chat-options.js";
@@ -52,11 +61,11 @@ export async function call(
   const details = { http_status: end.status };
   const parsed = parse(text);
   const body_ = record(parsed);
-  const error = errorIn(parsed);
-  // Some gateways answer 200 with an error inside, whose code is then the status that they mean.
-  const inside = error !== null && end.status < 300 ? Number(error.code) : Number.NaN;
-  const status = Number.isInteger(inside) && inside >= 400 && inside < 600 ? inside : end.status;
-  if (end.status >= 300 || (error !== null && body_?.choices === undefined)) {
+  const inside = end.status < 300 ? errorInside(body_) : null;
+  const error = inside ?? errorIn(parsed);
+  // Some gateways answer 200 with an error inside: its code says which status they mean.
+  const status = inside === null ? end.status : meantStatus(inside);
+  if (end.status >= 300 || inside !== null) {
     const said = error ?? { message: asText(text), code: null, type: null };
     const failure = failureOf(status, end.headers, said, context);
     return {
@@ -80,6 +89,15 @@ export async function call(
     details: { ...details, body: oneLine(text) },
     ...(again ? { retry: {} } : {}),
   });
+}
+
+/** The error of a body with a status of success: beside no choice at all, or in the place of the first. */
+function errorInside(body: Record<string, unknown> | null): ServerError | null {
+  if (body === null) return null;
+  const { choices, message } = body;
+  const first = Array.isArray(choices) ? record(choices[0]) : null;
+  if (first !== null) return first.error === undefined || first.error === null ? null : errorIn({ error: first.error });
+  return record(message) === null ? errorIn(body) : null;
 }
 
 function failed(answer: RawAnswer): CallEnd {

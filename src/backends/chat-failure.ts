@@ -54,7 +54,7 @@ export interface FailureContext {
   readonly now: number;
 }
 
-type Failure = Pick<RawAnswer, "status" | "error" | "retry">;
+type Failure = Pick<RawAnswer, "status" | "error" | "retry" | "ofAll">;
 
 /** Waiting does not help where the account is empty. */
 const QUOTA_CODES: ReadonlySet<string> = new Set([
@@ -82,10 +82,11 @@ export function failureOf(
   const after = retryAfter(headers, context.now);
   const retry = after === null ? {} : { after };
   const codes = [error?.code, error?.type].filter((code) => typeof code === "string");
-  const failed = (advice: string, again?: { after?: number }): Failure => ({
+  const failed = (advice: string, again?: { after?: number }, ofAll?: Failure["ofAll"]): Failure => ({
     status: "failed",
     error: `${who} answered with ${status}${said}${advice === "" ? "" : `. ${advice}`}`,
     ...(again === undefined || single(headers["x-should-retry"]) === "false" ? {} : { retry: again }),
+    ...(ofAll === undefined ? {} : { ofAll }),
   });
 
   const quota =
@@ -95,6 +96,8 @@ export function failureOf(
   if (status === 402 || ((status === 429 || status === 403) && quota)) {
     return failed(
       "The account has no credit or quota left, and waiting does not help: add credit or use another key, then run the same command again",
+      undefined,
+      "stop",
     );
   }
   if (isTooLong(error))
@@ -115,7 +118,31 @@ export function failureOf(
   if (status >= 300 && status < 400) {
     return failed("It sends elsewhere, and a key is not sent after it: put the final address into base_url");
   }
-  return failed(adviceFor(status, error, context), single(headers["x-should-retry"]) === "true" ? retry : undefined);
+  const again = single(headers["x-should-retry"]) === "true" ? retry : undefined;
+  return failed(adviceFor(status, error, context), again, again === undefined ? ofAllQuestions(status, error) : undefined);
+}
+
+/** A refused key and a model that is not there are so for every question; a moderated prompt (403 of some) is not. */
+function ofAllQuestions(status: number, error: ServerError | null): Failure["ofAll"] {
+  if (status === 401) return "fail";
+  if (status === 404) return "fail";
+  if (status !== 403) return undefined;
+  return /moderat|flagged|content|safety|polic/i.test(`${error?.code ?? ""} ${error?.type ?? ""} ${error?.message ?? ""}`)
+    ? undefined
+    : "fail";
+}
+
+/** The status that an error means which came with one of success; 502 where it does not say, so that it is tried again. */
+export function meantStatus({ code, type, message }: ServerError): number {
+  const stated = Number(code);
+  if (Number.isInteger(stated) && stated >= 400 && stated < 600) return stated;
+  const said = `${code ?? ""} ${type ?? ""}`;
+  if (QUOTA_CODES.has(code ?? "") || QUOTA_CODES.has(type ?? "") || QUOTA_WORDS.test(message)) return 402;
+  if (/rate.?limit|too.?many.?requests/i.test(`${said} ${message}`)) return 429;
+  if (/invalid.?api.?key|authenticat|unauthori[sz]ed|permission/i.test(said)) return 401;
+  if (/not.?found/i.test(said)) return 404;
+  if (/invalid.?request|bad.?request|context.?length/i.test(said)) return 400;
+  return 502;
 }
 
 export function isTooLong(error: ServerError | null): boolean {

@@ -48,10 +48,7 @@ export function readCompletion(body: Record<string, unknown>): ReplyResult {
     ) ?? null;
   const text = said.text ?? refusal;
   const filtered = finish === "content_filter" || refusal !== null;
-  if (text === null && !filtered && finish !== "length") {
-    const called = Array.isArray(message?.tool_calls) && message.tool_calls.length > 0;
-    return wrong(called ? "the model called a tool instead of answering" : "the answer holds no text", !called);
-  }
+  if (!filtered && finish !== "length" && isBlank(text)) return blank(message?.tool_calls, reasoning);
   const usage = record(body.usage);
   return ok({
     text: text ?? "",
@@ -77,11 +74,8 @@ export function readOllama(body: Record<string, unknown>): ReplyResult {
   const finish = string(body.done_reason);
   const text = string(message.content);
   if (finish === "load" || finish === "unload") return wrong(`the server only ${finish}ed the model`, true);
-  if (text === null && finish !== "length") {
-    const called = Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
-    return wrong(called ? "the model called a tool instead of answering" : "the answer holds no text", !called);
-  }
   const reasoning = string(message.thinking);
+  if (finish !== "length" && isBlank(text)) return blank(message.tool_calls, reasoning === "" ? null : reasoning);
   return ok({
     text: text ?? "",
     reasoning: reasoning === "" ? null : reasoning,
@@ -91,6 +85,16 @@ export function readOllama(body: Record<string, unknown>): ReplyResult {
     fingerprint: null,
     usage: { input: countOf(body.prompt_eval_count), output: countOf(body.eval_count), reasoning: null, cached: null },
   });
+}
+
+/** Nothing to read: not "I don't know", which a model says in words, but a server's hiccup or a model that ended before it spoke. */
+function isBlank(text: string | null): boolean {
+  return text === null || text.trim() === "";
+}
+
+function blank(calls: unknown, reasoning: string | null): ReplyResult {
+  if (Array.isArray(calls) && calls.length > 0) return wrong("the model called a tool instead of answering", false);
+  return wrong(reasoning === null ? "the answer holds no text" : "the model thought, and its answer holds no text", true);
 }
 
 function wrong(message: string, again: boolean): ReplyResult {

@@ -242,10 +242,10 @@ describe("failures", () => {
         code: "insufficient_quota",
         type: "insufficient_quota",
       },
-      { status: "failed" },
+      { status: "failed", ofAll: "stop" },
       "add credit",
     ],
-    ["payment wanted", { status: 402, message: "Insufficient Balance" }, { status: "failed" }, "add credit"],
+    ["payment wanted", { status: 402, message: "Insufficient Balance" }, { status: "failed", ofAll: "stop" }, "add credit"],
     [
       "one prompt over the limit per minute",
       { status: 429, message: "Request too large for gpt-4o on tokens per min", code: "rate_limit_exceeded" },
@@ -255,11 +255,16 @@ describe("failures", () => {
     [
       "wrong key",
       { status: 401, message: `Incorrect API key provided: ${KEY}`, code: "invalid_api_key" },
-      { status: "failed" },
+      { status: "failed", ofAll: "fail" },
       "OPENAI_API_KEY",
     ],
-    ["unknown model", { status: 404, message: "The model `m` does not exist" }, { status: "failed" }, "model's name"],
-    ["wrong path", { status: 404, body: "404 page not found" }, { status: "failed" }, "base_url"],
+    [
+      "unknown model",
+      { status: 404, message: "The model `m` does not exist" },
+      { status: "failed", ofAll: "fail" },
+      "model's name",
+    ],
+    ["wrong path", { status: 404, body: "404 page not found" }, { status: "failed", ofAll: "fail" }, "base_url"],
     ["server error", { status: 500, message: "boom" }, { status: "failed", retry: {} }, "boom"],
     [
       "overloaded",
@@ -305,6 +310,34 @@ describe("failures", () => {
       { status: "rate_limited", retry: {} },
       "upstream",
     ],
+    [
+      "an empty account inside a success, beside an empty list",
+      { status: 200, body: '{"error":{"code":"insufficient_quota","message":"no credit"},"choices":[]}' },
+      { status: "failed", ofAll: "stop" },
+      "add credit",
+    ],
+    [
+      "an error in the place of the first choice",
+      { text: "", over: { choices: [{ finish_reason: "error", error: { code: 502, message: "upstream died" } }] } },
+      { status: "failed", retry: {} },
+      "upstream died",
+    ],
+    [
+      "an error that is a text",
+      { status: 200, body: '{"error":"model is loading"}' },
+      { status: "failed", retry: {} },
+      "loading",
+    ],
+    [
+      "a key refused inside a success",
+      { status: 200, body: '{"error":{"type":"authentication_error","message":"bad key"}}' },
+      { status: "failed", ofAll: "fail" },
+      "OPENAI_API_KEY",
+    ],
+    ["a prompt that is moderated", { status: 403, message: "Your input was flagged" }, { status: "failed" }, "flagged"],
+    ["an answer of nothing", { text: "" }, { status: "failed", retry: {} }, "holds no text"],
+    ["an answer of white space", { text: " \n\t" }, { status: "failed", retry: {} }, "holds no text"],
+    ["thinking alone", { text: "", thinking: "hm" }, { status: "failed", retry: {} }, "thought"],
     ["a broken connection", { break: "before" }, { status: "failed", retry: {} }, "can't be reached"],
     ["a cut answer", { break: "inside" }, { status: "failed", retry: {} }, "broke off"],
     ["a redirect", { status: 307, body: "", headers: { location: "http://127.0.0.1:9/" } }, { status: "failed" }, "base_url"],
@@ -315,7 +348,7 @@ describe("failures", () => {
       const server = await serve({ answer: () => script });
       const answer = await askChat(server, "openai");
       expect(answer).toMatchObject({ ...expected, response: "" });
-      expect(answer.retry).toEqual(expected.retry);
+      expect([answer.retry, answer.ofAll]).toEqual([expected.retry, expected.ofAll]);
       expect(answer.error).toContain(said);
       expect(JSON.stringify(answer)).not.toContain(KEY);
       expect(server.questions).toHaveLength(1);

@@ -191,11 +191,15 @@ async function ask(
   }
 }
 
+/** Reasons for not starting that hold for every question: an argument that is too long (E2BIG) is one question's own. */
+const NOT_THERE: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "ENOEXEC"]);
+
 function judge(end: ProcessEnd, config: Options, redact: (text: string) => string, signal: AbortSignal): RawAnswer {
   const program = config.run[0] ?? "";
   if (end.type === "not-started") {
     const retry = SHORT_OF_RESOURCES.has(end.code) ? {} : undefined;
-    return failure("failed", notStarted(end.code, redact(end.message), program), {}, retry);
+    const failed = failure("failed", notStarted(end.code, redact(end.message), program), {}, retry);
+    return NOT_THERE.has(end.code) ? { ...failed, ofAll: "fail", asked: false } : failed;
   }
   const errorOutput = redact(end.stderr).slice(-SHOWN_STDERR);
   const details: Record<string, unknown> = { exit_code: end.exitCode, signal: end.signal };

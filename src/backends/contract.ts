@@ -32,6 +32,9 @@ export type { Finding } from "../base/finding.js";
 /** Thrown by `fingerprint` and `open` for what a person can mend: its message is shown, without a stack trace. */
 export class UnusableConfiguration extends Error {}
 
+/** What the configuration names is not on this machine: its questions fail, and those to other systems go on. */
+export class MissingTool extends UnusableConfiguration {}
+
 export interface BackendKind<C = unknown> {
   readonly kind: string;
   /** One sentence. */
@@ -195,6 +198,11 @@ export interface RawAnswer {
   readonly details?: Record<string, unknown>;
   /** For statuses that are not final: may the same call succeed soon? Seconds to wait at least, where the server says. */
   readonly retry?: { readonly after?: number };
+  /**
+   * The failure is one of every question that could be asked (a refused key, a tool that is not there): `fail` = the others fail by it without
+   * being asked; `stop` = they are left for another run, which may go on once it is mended (an empty account).
+   */
+  readonly ofAll?: "fail" | "stop";
   /** False: the system was not asked (the question can't be put to it), so nothing was spent, and it says nothing of the system. */
   readonly asked?: boolean;
 }

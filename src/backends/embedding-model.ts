@@ -5,7 +5,7 @@ import { scrubbed } from "./chat-call.js";
 import { errorIn, failureOf, oneLine } from "./chat-failure.js";
 import { exchange } from "./chat-http.js";
 import { type ApiKey, readKey } from "./chat-key.js";
-import { type BackendEnvironment, type RawAnswer, UnusableConfiguration } from "./contract.js";
+import { type BackendEnvironment, MissingTool, type RawAnswer, UnusableConfiguration } from "./contract.js";
 import { type EmbeddingOptions, embeddingEndpoint, isRemote, type RemoteOptions } from "./embedding-options.js";
 
 export interface Embedded {
@@ -148,7 +148,7 @@ async function localModel(options: EmbeddingOptions, environment: BackendEnviron
     const name: string = PACKAGE;
     transformers = (await import(name)) as Transformers;
   } catch {
-    throw new UnusableConfiguration(
+    throw new MissingTool(
       `embedding: provider local needs the package ${PACKAGE}, which is not installed: npm install ${PACKAGE}, or ask a server (provider: ollama, openai-compatible)`,
     );
   }

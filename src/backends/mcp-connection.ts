@@ -7,7 +7,7 @@
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type StdioServer, StdioTransport } from "./mcp-stdio.js";
+import { ServerNotStarted, type StdioServer, StdioTransport } from "./mcp-stdio.js";
 import type { Sleep } from "./process.js";
 
 export type Server =
@@ -26,9 +26,12 @@ export class ConnectionFailed extends Error {
   readonly errorOutput: string;
   /** HTTP status or JSON-RPC code of the cause. */
   readonly code: unknown;
+  /** The program is not there: no attempt will start it. */
+  readonly neverStarts: boolean;
   constructor(cause: unknown, errorOutput: string) {
     super(cause instanceof Error ? cause.message : String(cause));
     this.errorOutput = errorOutput;
+    this.neverStarts = cause instanceof ServerNotStarted && !cause.passing;
     this.code = (cause as { code?: unknown } | null)?.code;
   }
 }

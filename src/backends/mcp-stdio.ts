@@ -8,7 +8,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { endGroup, type Sleep, watchGroup } from "./process.js";
-import { notStarted } from "./tool-process.js";
+import { notStarted, SHORT_OF_RESOURCES } from "./tool-process.js";
+
+/** `passing`: the machine was short of something, and another attempt may succeed. */
+export class ServerNotStarted extends Error {
+  readonly passing: boolean;
+  constructor(message: string, passing: boolean) {
+    super(message);
+    this.passing = passing;
+  }
+}
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const STDERR_KEPT = 4096;
@@ -54,7 +63,8 @@ export class StdioTransport implements Transport {
       child.once("error", resolve);
     });
     if (failure !== undefined || child.pid === undefined) {
-      throw new Error(notStarted(failure?.code ?? "UNKNOWN", failure?.message ?? "no process", file));
+      const code = failure?.code ?? "UNKNOWN";
+      throw new ServerNotStarted(notStarted(code, failure?.message ?? "no process", file), SHORT_OF_RESOURCES.has(code));
     }
     watchGroup(child.pid);
     child.on("error", (error) => this.onerror?.(error));

@@ -156,7 +156,10 @@ function broken(error: unknown, config: Options, redact: (text: string) => strin
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 429) return { ...failure("rate_limited", `the server asks for fewer calls: ${message}`, details), retry: {} };
   if (code === 401 || code === 403) {
-    return failure("failed", `the server refused the call (${code}): check the token that \`token_env\` names`, details);
+    return {
+      ...failure("failed", `the server refused the call (${code}): check the token that \`token_env\` names`, details),
+      ofAll: "fail",
+    };
   }
   // JSON-RPC: unknown method or tool, wrong arguments. Another attempt would fail in the same way.
   if (code === -32601 || code === -32602) {
@@ -166,6 +169,8 @@ function broken(error: unknown, config: Options, redact: (text: string) => strin
       details,
     );
   }
+  if (error instanceof ConnectionFailed && error.neverStarts)
+    return { ...failure("failed", message, details), ofAll: "fail", asked: false };
   const where = config.url ?? config.command?.[0] ?? "the server";
   return { ...failure("failed", `${where}: ${message}${lastLines(said)}`, details), retry: {} };
 }

@@ -6,7 +6,7 @@
  */
 import { execFile } from "node:child_process";
 import { visible } from "../base/diagnostics.js";
-import { type RawAnswer, UnusableConfiguration } from "./contract.js";
+import { MissingTool, type RawAnswer } from "./contract.js";
 import { type ProcessRequest, runProcess, type Sleep } from "./process.js";
 import { redactor } from "./redact.js";
 
@@ -154,7 +154,7 @@ export async function versionForKey(
   if (options.version !== undefined) return options.version;
   const found = await toolVersion(file, env);
   if (found.ok) return found.version;
-  throw new UnusableConfiguration(
+  throw new MissingTool(
     `${found.message}. ${howToInstall}, or set \`version:\` to use answers that were stored with that version`,
   );
 }

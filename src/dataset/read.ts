@@ -13,6 +13,7 @@ import { caseOfInstance, isInstance } from "./instances.js";
 import { isMinedFile, readMinedFile } from "./mined-file.js";
 import { caseOfNamed, isNamedRecord, type LinesFrom } from "./named-records.js";
 import { Collected, isRaw, type Raw, type ReadResult } from "./records.js";
+import { fileRole } from "./roles.js";
 import {
   type BadRecord,
   type Case,
@@ -223,8 +224,20 @@ function readCase(value: unknown, fallbackId: string, linesFrom: LinesFrom): Cas
   if (!isCaseLike(value) && isNamedRecord(Object.keys(value))) return caseOfNamed(value, { fallbackId, linesFrom });
   if (!isCaseLike(value))
     return "it is neither a case (`id`, `title`, `targets`) nor a SWE-bench instance (`instance_id`, `problem_statement`)";
-  const read = caseSchema.safeParse(value);
+  const read = caseSchema.safeParse(withRoles(value));
   return read.success ? read.data : firstProblem(read.error, value);
+}
+
+/** A target that was written by hand is a path; its role is what such a path has. */
+function withRoles(value: Raw): Raw {
+  const { targets } = value;
+  if (!Array.isArray(targets)) return value;
+  const roled = targets.map((target: unknown) =>
+    isRaw(target) && typeof target.path === "string" && target.role === undefined
+      ? { ...target, role: fileRole(target.path) }
+      : target,
+  );
+  return { ...value, targets: roled };
 }
 
 /** Ours: targets are objects, or there are none (a title alone is a case without truth). */

@@ -89,13 +89,13 @@ export type Target = z.infer<typeof targetSchema>;
 export const caseSchema = z.object({
   /** `owner/repo#number` in lower case; imports: `instance_id`, `<file>#<row>` or the bug's id. */
   id: z.string().min(1),
-  repository: z.string().nullable(),
-  number: z.number().int().nullable(),
+  repository: z.string().nullable().default(null),
+  number: z.number().int().nullable().default(null),
   /** False where the number was made up because the source gives none (100001 and up). */
   number_is_real: z.boolean().default(true),
   title: z.string(),
   /** null = the source carries no text; "" = the issue has an empty one. */
-  body: z.string().nullable(),
+  body: z.string().nullable().default(null),
   url: z.string().nullable().default(null),
   created_at: z.string().nullable().default(null),
   closed_at: z.string().nullable().default(null),

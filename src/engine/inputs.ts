@@ -35,6 +35,36 @@ export async function completeInputs(context: RunContext, ids: readonly string[]
   return inputs;
 }
 
+/**
+ * The inputs of a stage that joins cells (`some`, `many`): a cell that failed is left out and named in a warning, as long as the stage has what it
+ * can't do without. One system that is not there must not cost the report of all others.
+ */
+export async function joinedInputs(context: RunContext, node: StageNode, consumes: StageKind["consumes"]): Promise<NodeInput[]> {
+  const inputs: NodeInput[] = [];
+  const failed = new Map<string, NoOutput>();
+  const typeOf = (id: string) => {
+    const upstream = context.graph.nodes.find((other) => other.id === id) as StageNode;
+    return (context.kinds.get(upstream.kind) as StageKind).produces;
+  };
+  for (const id of node.needs) {
+    const how = consumes[typeOf(id)];
+    try {
+      inputs.push(await asInput(context, id, await completeOutput(context, id)));
+    } catch (error) {
+      if (!(error instanceof NoOutput) || error.state !== "blocked" || (how !== "some" && how !== "many")) throw error;
+      failed.set(id, error);
+    }
+  }
+  for (const [type, how] of Object.entries(consumes)) {
+    if (how !== "some" || inputs.some((input) => input.type === type)) continue;
+    const [first] = failed.values();
+    if (first !== undefined) throw first;
+  }
+  if (failed.size > 0)
+    context.events({ type: "warning", message: `${node.id} is made without ${[...failed.keys()].join(", ")}: see why above` });
+  return inputs;
+}
+
 export async function loadInputs(inputs: readonly NodeInput[]): Promise<StageInputs> {
   const loaded = await Promise.all(inputs.map(async (input) => ({ ...input, loaded: await input.output.load() })));
   const of = (type: string) => loaded.filter((input) => input.type === type);

@@ -11,7 +11,7 @@ import type { RunContext } from "./context.js";
 import { type ItemRef, type ItemStageKind, type StageKind, StageProblem, type WholeStageKind } from "./contract.js";
 import type { NodeProgress } from "./events.js";
 import { materialise, type StoredFile, storeFiles } from "./files.js";
-import { asInput, completeInputs, completeOutput, isSelectable, loadInputs } from "./inputs.js";
+import { asInput, completeInputs, completeOutput, isSelectable, joinedInputs, loadInputs } from "./inputs.js";
 import { type NodeInput, stageParts } from "./keys.js";
 import { type OpenNode, openNode } from "./open-node.js";
 import { isUsable, outputOf } from "./rows.js";
@@ -68,7 +68,7 @@ function mayExecute(context: RunContext, open: OpenNode): void {
 async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKind<unknown>, channel: Channel): Promise<NodeEnd> {
   const { node, tools } = open;
   const progress = context.progress.get(node.id) as NodeProgress;
-  const inputs = await completeInputs(context, node.needs);
+  const inputs = await joinedInputs(context, node, kind.consumes);
   const parts = stageParts(kind, open.own, inputs);
   const hit = await stageHit(context, open, parts);
   if (hit !== null) return useHit(context, open, hit, parts, channel);

@@ -8,7 +8,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { UnusableConfiguration } from "../backends/contract.js";
 import { filesDigest, type Index, storeIndex } from "../backends/index-folder.js";
 import type { IndexOutcome } from "../backends/index-tool.js";
 import { type AnyIndexTool, type IndexToolConfig, indexToolConfigSchema } from "../backends/index-tools.js";
@@ -16,9 +15,10 @@ import { digestJson, type Json } from "../base/json.js";
 import { type KeyPart, part } from "../cache/key.js";
 import { type Tree, treeSchema } from "../corpus/contract.js";
 import { treeDigest, treeFolder } from "../corpus/tree.js";
-import { itemStage, type StageKind, StageProblem, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
+import { itemStage, type StageKind, type StageTools, type Unit, type UnitOutcome } from "../engine/contract.js";
 import { isTimeout, workWithin } from "./ask-within.js";
 import type { OpenCorpus } from "./case-trees.js";
+import { contentOf, missingIn } from "./fingerprint.js";
 
 interface Config {
   readonly tool: IndexToolConfig;
@@ -27,6 +27,8 @@ interface Config {
 
 interface Prepared {
   readonly tool: AnyIndexTool;
+  /** Why it can't be used; null = it can. */
+  readonly missing: string | null;
   readonly options: unknown;
   readonly seconds: number | null;
   /** What the work folder's name is made of, beside the tree. */
@@ -64,7 +66,7 @@ export function indexCorpusStage(tools: ReadonlyMap<string, AnyIndexTool>, openC
     keyConfig: (config) => ({ tool: identityOf(config) }),
     identify: async (config, stageTools) => {
       const { tool, options } = toolOf(config);
-      const content = await fingerprint(tool, options, stageTools);
+      const content = await contentOf(() => tool.fingerprint?.(options, stageTools));
       return content === undefined ? [] : [part("content", content)];
     },
     resource: (config) => {
@@ -77,11 +79,15 @@ export function indexCorpusStage(tools: ReadonlyMap<string, AnyIndexTool>, openC
     },
     prepare: async (config, _inputs, stageTools) => {
       const { tool, options } = toolOf(config);
+      const content = await contentOf(() => tool.fingerprint?.(options, stageTools));
+      const missing = missingIn(content);
+      if (missing !== null) stageTools.warn(`${tool.kind} can't build an index: ${missing}`);
       return {
         tool,
         options,
+        missing,
         seconds: config.timeout ?? tool.timeout(options),
-        identity: [identityOf(config), (await fingerprint(tool, options, stageTools)) ?? null],
+        identity: [identityOf(config), content ?? null],
         place: (tree) => (tool.pathBound ? treeFolder(tree, stageTools) : null),
       };
     },
@@ -98,14 +104,6 @@ export function indexCorpusStage(tools: ReadonlyMap<string, AnyIndexTool>, openC
   });
 }
 
-async function fingerprint(tool: AnyIndexTool, options: unknown, tools: StageTools): Promise<Json | undefined> {
-  try {
-    return await tool.fingerprint?.(options, tools);
-  } catch (error) {
-    throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
-  }
-}
-
 async function build(
   prepared: Prepared,
   unit: Unit,
@@ -113,7 +111,8 @@ async function build(
   signal: AbortSignal,
   openCorpus: OpenCorpus,
 ): Promise<UnitOutcome> {
-  const { tool, options, seconds, identity } = prepared;
+  const { tool, options, seconds, identity, missing } = prepared;
+  if (missing !== null) return { type: "failed", status: "failed", message: missing, asked: false };
   const tree = unit.data as Tree;
   const corpus = openCorpus(tree, tools);
   const name = `${tool.kind}-${digestJson([identity, corpus.digest, prepared.place(tree)]).slice(0, 32)}`;

@@ -17,6 +17,7 @@ import type { AnswersMeta } from "./answer-meta.js";
 import { type Budget, budgetSchema } from "./budget.js";
 import { caseIndexes } from "./case-indexes.js";
 import { caseTrees, type OpenCorpus } from "./case-trees.js";
+import { contentOf, missingIn } from "./fingerprint.js";
 import { estimateUnit, executeUnit, extensionsOf, loadTruths, notesOf, type Prepared, unitsOf } from "./query-unit.js";
 
 interface Config {
@@ -82,7 +83,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const { kind, options } = kindOf(config);
       // No identity: the system may answer differently tomorrow for reasons that nobody states, so no two runs may share a key.
       if (kind.identityOf(options) === null) return [part("not cached", `${tools.clock.now()} ${tools.random()}`)];
-      return kind.fingerprint === undefined ? [] : [part("content", await fingerprint(kind, options, tools))];
+      return kind.fingerprint === undefined ? [] : [part("content", await contentOf(() => kind.fingerprint?.(options, tools)))];
     },
     resource: (config) => {
       const { kind, options } = kindOf(config);
@@ -113,7 +114,9 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const label = config.backend.name ?? kind.kind;
       const identity = kind.identityOf(options);
       if (identity === null) tools.warn(`${label} declares no identity: its answers are not cached and every run asks again`);
-      const content = identity === null || kind.fingerprint === undefined ? undefined : await fingerprint(kind, options, tools);
+      const content = identity === null ? undefined : await contentOf(() => kind.fingerprint?.(options, tools));
+      const missing = missingIn(content);
+      if (missing !== null) tools.warn(`${label} can't be asked: ${missing}`);
       const wantsTrees = needsCorpus !== false || kind.readsTruth;
       const truths = readsDatasetOf(kind, options) ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
       const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
@@ -155,6 +158,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
           notes: [],
           left_out: [],
         } satisfies AnswersMeta,
+        hopeless: missing,
         open: () => {
           opened ??= kind.open(options, {
             clock: () => tools.clock.now() / 1000,
@@ -196,14 +200,6 @@ const NO_QUESTION = { id: "", repeat: 0, prompt: "", case: { id: "" } };
 async function estimatorOf(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Estimator | null> {
   try {
     return (await kind.estimator?.(options, tools)) ?? null;
-  } catch (error) {
-    throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
-  }
-}
-
-async function fingerprint(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Json | undefined> {
-  try {
-    return await kind.fingerprint?.(options, tools);
   } catch (error) {
     throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
   }

@@ -34,6 +34,8 @@ export interface Prepared {
   /** Opens the backend once, when the first case is really asked: a run that finds all answers starts nothing. */
   readonly open: () => Promise<Backend>;
   readonly close: () => Promise<void>;
+  /** Why every question fails (`RawAnswer.ofAll`), once that is known; held for as long as the stage runs. */
+  hopeless: string | null;
 }
 
 interface UnitData {
@@ -93,11 +95,14 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
     const error = "no index was built for this case's source tree: see its base commit and the index-corpus stage";
     return outcomeOf({ status: "skipped", response: "", error }, prepared, question, null);
   }
+  if (prepared.hopeless !== null)
+    return outcomeOf({ status: "failed", response: "", error: prepared.hopeless, asked: false }, prepared, question, null);
   let backend: Backend;
   try {
     backend = await prepared.open();
   } catch (cause) {
     const error = `${kind.kind} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`;
+    prepared.hopeless = error;
     return outcomeOf({ status: "failed", response: "", error, asked: false }, prepared, question, null);
   }
   const corpus = prepared.needsCorpus === false ? undefined : await tree?.open();
@@ -113,6 +118,8 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
   const took = Math.max(0, tools.clock.now() - started) / 1000;
   // A run that is being stopped keeps an answer that has come, and nothing else.
   if (!FINAL_STATUSES.has(raw.status) && !isTimeout(signal.reason)) signal.throwIfAborted();
+  if (raw.ofAll === "stop") return { type: "stop", message: raw.error ?? `${kind.kind} takes no more questions`, resumeAt: null };
+  if (raw.ofAll === "fail") prepared.hopeless ??= raw.error ?? `${kind.kind} fails for every question`;
   return outcomeOf(raw, prepared, question, raw.seconds ?? took);
 }
 
