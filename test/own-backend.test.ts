@@ -1,6 +1,6 @@
 /** The example of docs/backends/own.md, as it is printed there, in the pipeline that is printed there. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bench, folderWith } from "./rigs/bench-command.js";
 
@@ -81,5 +81,34 @@ describe("the example of a user's own backend", () => {
     const { exit, stderr } = await bench(folder, ["run", "pipelines/p.yaml"]);
     expect(exit).toBe(2);
     expect(stderr).toContain("must be an object schema");
+  });
+});
+
+describe("the example of a program that is started once", () => {
+  const commandPage = readFileSync(resolve(import.meta.dirname, "../docs/backends/command.md"), "utf8");
+  const program = /```js\n(\/\/ search\.mjs[\s\S]*?)```/.exec(commandPage)?.[1] ?? "";
+  const backend = /```yaml\nbackend: (\{.*json-lines.*\})\n```/.exec(commandPage)?.[1] ?? "";
+
+  test("answers every question in one process, and its tokens are counted", async () => {
+    const folder = project();
+    writeFileSync(join(folder, "pipelines/search.mjs"), program);
+    writeFileSync(join(folder, "pipelines/cases.jsonl"), `${CASES.join("\n").replaceAll("Numbers", "Parser: numbers")}\n`);
+    writeFileSync(
+      join(folder, "pipelines/p.yaml"),
+      `name: p
+stages:
+  dataset: { uses: import-dataset, with: { path: cases.jsonl } }
+  sources: { uses: checkout, with: { folder: ./src } }
+  answers: { uses: query-backend, needs: [dataset, sources], with: { backend: ${backend} } }
+  scores: { uses: score, needs: [dataset, sources, answers], with: { measures: [R] } }
+  report: { uses: report, needs: scores }
+`,
+    );
+    const { exit, summary, counts } = await run(folder);
+    expect([exit, counts.queries, Object.values(summary)[0]?.measures.R?.value]).toEqual([0, 2, 0.5]);
+    const report = readdirSync(join(folder, "evaluation_results"), { recursive: true, encoding: "utf8" }).find((path) =>
+      path.endsWith("report.md"),
+    );
+    expect(readFileSync(join(folder, "evaluation_results", report ?? ""), "utf8")).toMatch(/tokens/i);
   });
 });

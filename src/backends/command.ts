@@ -11,6 +11,7 @@ import * as z from "zod";
 import type { Json } from "../base/json.js";
 import { writtenText } from "../base/written-text.js";
 import { readOutput } from "./command-output.js";
+import { Sessions } from "./command-session.js";
 import {
   type BackendEnvironment,
   type BackendKind,
@@ -26,7 +27,7 @@ import { findProgram } from "./find-program.js";
 import { type ProcessEnd, runProcess } from "./process.js";
 import { redactor } from "./redact.js";
 import { fillTemplate, misspeltPlaceholder, type Placeholder, placeholdersOf } from "./template.js";
-import { lastLines, notStarted, passedOn, SHORT_OF_RESOURCES } from "./tool-process.js";
+import { lastLines, NOT_THERE, notStarted, passedOn, SHORT_OF_RESOURCES } from "./tool-process.js";
 
 const runSchema = z
   .array(writtenText, {
@@ -45,10 +46,16 @@ const runSchema = z
     if (value[0] === "") issues.push({ code: "custom", input: value, message: "begins with an empty program name" });
   });
 
-const options = z.strictObject({
+const settings = z.strictObject({
   run: runSchema.describe(
     "Program and arguments, not read by a shell. Placeholders: {query} {query_file} {corpus} {folder} {id} {title} {repo} {base_commit} {repeat}. What starts with ./ or ../ is relative to the pipeline file.",
   ),
+  protocol: z
+    .enum(["per-question", "json-lines"])
+    .default("per-question")
+    .describe(
+      "`per-question`: the program is started for each question. `json-lines`: it is started once; each question is a line of JSON on its standard input, each answer a line of JSON on its standard output.",
+    ),
   stdin: z.enum(["query", "none"]).default("query").describe("What is written to the program's standard input."),
   prompt: z
     .enum(["text", "text+format"])
@@ -78,7 +85,22 @@ const options = z.strictObject({
     .describe("Exit codes that say `try again soon`; 75 is the customary one."),
   concurrency: z.number().int().min(1).default(2).describe("Programs at once."),
 });
+const options = settings.superRefine(({ protocol, run, stdin, output }, context) => {
+  if (protocol !== "json-lines") return;
+  const wrong = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+  const used = [...placeholdersOf(run)].filter((name) => name !== "folder");
+  if (used.length > 0)
+    wrong(
+      "run",
+      `with \`protocol: json-lines\` the program is started before any question: {${used[0]}} comes in each line instead`,
+    );
+  if (stdin !== "query") wrong("stdin", "with `protocol: json-lines` questions come on standard input");
+  if (output !== "auto" && output !== "json") wrong("output", "with `protocol: json-lines` each answer is a line of JSON");
+});
 type Options = z.infer<typeof options>;
+
+/** What each line of `json-lines` tells of the case beside the prompt. */
+const LINE_FIELDS: readonly CaseField[] = ["title", "repository", "base_commit"];
 
 const SHOWN_STDERR = 2000;
 
@@ -95,11 +117,13 @@ export const command: BackendKind<Options> = {
   summary: "Any program: the issue on its standard input, the answer on its standard output.",
   version: 1,
   options,
-  identityOf: ({ run, stdin, prompt, output, empty_is_answer, cwd, env, version, identity }) =>
+  identityOf: ({ run, protocol, stdin, prompt, output, empty_is_answer, cwd, env, version, identity }) =>
     identity === null
       ? null
       : {
           run,
+          // Left out where it is as it was before there was another.
+          ...(protocol === "per-question" ? {} : { protocol }),
           stdin,
           prompt,
           output,
@@ -128,16 +152,50 @@ export const command: BackendKind<Options> = {
   needsCorpus: "optional",
   readsTruth: false,
   readsDataset: false,
-  reads: ({ run }) => [...placeholdersOf(run)].flatMap((name) => FIELDS[name] ?? []),
+  reads: ({ run, protocol }) =>
+    protocol === "json-lines" ? LINE_FIELDS : [...placeholdersOf(run)].flatMap((name) => FIELDS[name] ?? []),
   prompt: ({ prompt }) => prompt,
   concurrency: ({ concurrency }) => concurrency,
   timeout: ({ timeout }) => timeout,
   doctor: (config, environment) => look(config, environment),
-  open: async (config, environment) => ({
-    ask: (question, signal) => ask(config, environment, question, signal),
-    close: async () => {},
-  }),
+  open: async (config, environment) => {
+    if (config.protocol === "per-question")
+      return { ask: (question, signal) => ask(config, environment, question, signal), close: async () => {} };
+    const sessions = sessionsOf(config, environment);
+    return {
+      ask: async (question, signal) => sessions.ask(question, await lineOf(question), signal),
+      close: () => sessions.close(),
+    };
+  },
 };
+
+function sessionsOf(config: Options, environment: BackendEnvironment): Sessions {
+  const [file = "", ...args] = rootedRun(config, environment.baseFolder).map((argument) =>
+    argument.replaceAll("{folder}", () => environment.baseFolder),
+  );
+  return new Sessions(
+    {
+      file,
+      args,
+      // There may be many source trees: which one is asked about stands in each line.
+      cwd: config.cwd === undefined ? environment.baseFolder : resolve(environment.baseFolder, config.cwd),
+      env: passedOn(environment.env, config.env),
+      maxLine: config.max_output,
+    },
+    environment.sleep,
+    redactor(environment.env, config.env),
+  );
+}
+
+/** `corpus`: the source tree's folder, null where the stage has none. */
+async function lineOf({ id, repeat, prompt, case: asked, corpus }: Question): Promise<string> {
+  const { title = null, repository = null, base_commit = null } = asked;
+  return JSON.stringify({ id, repeat, prompt, title, repository, base_commit, corpus: (await corpus?.folder()) ?? null });
+}
+
+function rootedRun({ run }: Options, baseFolder: string): string[] {
+  return run.map((argument, position) => (isRelativePath(argument, position) ? resolve(baseFolder, argument) : argument));
+}
 
 async function ask(
   config: Options,
@@ -159,10 +217,7 @@ async function ask(
   try {
     const queryFile = scratch === undefined ? "" : join(scratch, "query.txt");
     if (scratch !== undefined) await writeFile(queryFile, question.prompt);
-    const rooted = config.run.map((argument, position) =>
-      isRelativePath(argument, position) ? resolve(environment.baseFolder, argument) : argument,
-    );
-    const [file = "", ...args] = fillTemplate(rooted, {
+    const [file = "", ...args] = fillTemplate(rootedRun(config, environment.baseFolder), {
       query: question.prompt,
       query_file: queryFile,
       corpus: corpus ?? "",
@@ -185,16 +240,19 @@ async function ask(
       environment.sleep,
       signal,
     );
-    return judge(end, config, redactor(environment.env, config.env), signal);
+    return judge(end, config, question, redactor(environment.env, config.env), signal);
   } finally {
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
   }
 }
 
-/** Reasons for not starting that hold for every question: an argument that is too long (E2BIG) is one question's own. */
-const NOT_THERE: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "ENOEXEC"]);
-
-function judge(end: ProcessEnd, config: Options, redact: (text: string) => string, signal: AbortSignal): RawAnswer {
+function judge(
+  end: ProcessEnd,
+  config: Options,
+  { corpus }: Question,
+  redact: (text: string) => string,
+  signal: AbortSignal,
+): RawAnswer {
   const program = config.run[0] ?? "";
   if (end.type === "not-started") {
     const retry = SHORT_OF_RESOURCES.has(end.code) ? {} : undefined;
@@ -222,10 +280,11 @@ function judge(end: ProcessEnd, config: Options, redact: (text: string) => strin
         const retry = config.retry_exit_codes.includes(end.exitCode ?? -1) ? {} : undefined;
         return failure("failed", `\`${program}\` ended with exit code ${end.exitCode}${said}`, details, retry);
       }
-      const output = readOutput(end.stdout, config.output, config.empty_is_answer);
+      const isFile = (path: string) => corpus?.tree.files.some((file) => file.path === path) ?? false;
+      const output = readOutput(end.stdout, config.output, config.empty_is_answer, isFile);
       Object.assign(details, output.details);
       return output.error === undefined
-        ? { status: "completed", response: output.response, details }
+        ? { status: "completed", response: output.response, details, ...(output.usage ? { usage: output.usage } : {}) }
         : { ...failure("failed", `\`${program}\` ${output.error}${said}`, details), response: output.response };
     }
   }

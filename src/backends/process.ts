@@ -7,6 +7,7 @@
  * group but still holds the pipe is waited for only a moment.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { tellWatcher } from "./group-watcher.js";
 
 export interface ProcessRequest {
   readonly file: string;
@@ -129,6 +130,7 @@ async function within(promise: Promise<void>, milliseconds: number, sleep: Sleep
 /** A group that is ended when this process exits; for children that live longer than one question. */
 export function watchGroup(pid: number): void {
   liveGroups.add(pid);
+  tellWatcher("+", pid);
   endGroupsAtExit();
 }
 
@@ -140,6 +142,7 @@ export async function endGroup(pid: number, closed: Promise<void>, sleep: Sleep)
   signalGroup(pid, "SIGKILL");
   await within(closed, LAST_WAIT_MS, sleep);
   liveGroups.delete(pid);
+  tellWatcher("-", pid);
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -14,6 +14,8 @@ import { redactor } from "./redact.js";
 const PASSED_ON = ["PATH", "HOME", "LANG", "TMPDIR", "SystemRoot", "PATHEXT", "USERPROFILE", "TEMP", "TMP"];
 /** Reasons for not starting that pass by themselves. */
 export const SHORT_OF_RESOURCES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ETXTBSY"]);
+/** Reasons for not starting that hold for every question: an argument that is too long (E2BIG) is one question's own. */
+export const NOT_THERE: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "ENOEXEC"]);
 const SHOWN_STDERR = 2000;
 const MAX_OUTPUT = 64 * 1024 * 1024;
 const VERSION_MS = 20_000;
