@@ -112,7 +112,7 @@ export default {
       expect(stderr).toContain("2:45: error: `out`");
       expect(stderr).toContain("project");
     }
-    expect(await refused("stages:\n  own: { uses: ./not-there.mjs }\n")).toContain("./not-there.mjs can't be loaded");
+    expect(await refused("stages:\n  own: { uses: ./not-there.mjs }\n")).toContain("there is no module ./not-there.mjs");
     const good = project();
     try {
       good.write("pipelines/my-stage.mjs", made.read("pipelines/my-stage.mjs"));

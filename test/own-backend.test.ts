@@ -112,3 +112,78 @@ stages:
     expect(readFileSync(join(folder, "evaluation_results", report ?? ""), "utf8")).toMatch(/tokens/i);
   });
 });
+
+describe("an own backend with a bug", () => {
+  const SECRET = "sk-thisIsNotForOthers";
+  const faulty = (parts: { identity?: string; ask?: string; close?: string; open?: string }) => `export default {
+  summary: "x",
+  identityOf: () => { ${parts.identity ?? "return {}"} },
+  open: async (_, { env }) => {
+    ${parts.open ?? ""}
+    return { ask: async ({ id }) => { ${parts.ask ?? 'return { status: "completed", response: "" }'} }, close: async () => { ${parts.close ?? ""} } };
+  },
+};`;
+  const run = async (module: string) => {
+    const folder = folderWith({
+      "pipelines/p.yaml": `name: p
+stages:
+  dataset: { uses: import-dataset, with: { path: cases.jsonl } }
+  answers: { uses: query-backend, needs: dataset, matrix: { backend: [{ kind: ./own.mjs }, { kind: empty }] } }
+  scores: { uses: score, needs: [dataset, answers] }
+  report: { uses: report, needs: scores }
+`,
+      "pipelines/own.mjs": module,
+      "pipelines/cases.jsonl": `${CASES.join("\n")}\n`,
+    });
+    const done = await bench(folder, ["run", "pipelines/p.yaml"], { PATH: process.env.PATH ?? "", MY_API_KEY: SECRET });
+    const written = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+      .join("\n");
+    expect(`${done.stdout}${done.stderr}${written}`).not.toContain(SECRET);
+    expect(done.stderr).not.toMatch(/internal error|\n {4}at /);
+    return done;
+  };
+
+  test.each([
+    [
+      "throws, with a secret in its message",
+      { ask: "throw new Error('bad ' + env.MY_API_KEY)" },
+      "./own.mjs threw Error: bad [MY_API_KEY] (own.mjs:",
+    ],
+    ["returns nothing", { ask: "" }, "what `ask` of ./own.mjs returned is no answer"],
+    ["returns another status", { ask: 'return { status: "done", response: "x" }' }, '`status` must be one of "completed"'],
+    ["returns no text", { ask: 'return { status: "completed", response: ["x"] }' }, "`response` must be"],
+    [
+      "returns what JSON can't hold",
+      { ask: 'return { status: "completed", response: "", details: { n: 1n } }' },
+      "can't be stored",
+    ],
+    ["throws what is no error", { ask: "throw { reason: 7 }" }, 'something that is no error: {"reason":7}'],
+    ["can't be opened", { open: "throw new Error('no ' + env.MY_API_KEY)" }, "`open` threw Error: no [MY_API_KEY]"],
+  ])("%s: its questions fail, the others are answered and reported", async (_, parts, said) => {
+    const { exit, stderr, stdout } = await run(faulty(parts));
+    expect(exit).toBe(1);
+    expect(stderr).toContain(said);
+    expect(stdout).toContain("empty");
+  });
+
+  test("throws at its end: said, and nothing is lost", async () => {
+    const { exit, stderr } = await run(faulty({ close: "throw new Error('bye ' + env.MY_API_KEY)" }));
+    expect([exit, stderr]).toEqual([0, expect.stringContaining("`close` threw Error: bye [MY_API_KEY]")]);
+  });
+
+  test("can't say what it is: nothing is run", async () => {
+    const { exit, stderr } = await run(faulty({ identity: "null.x" }));
+    expect([exit, stderr]).toEqual([
+      2,
+      expect.stringMatching(/answers\[own\] \(line 4\): \.\/own\.mjs: `identityOf` threw TypeError/),
+    ]);
+  });
+
+  test("that is not there is named with line and column", async () => {
+    const folder = folderWith({ "p.yaml": "name: p\nstages:\n  a: { uses: ./nope.mjs }\n" });
+    const { exit, stderr } = await bench(folder, ["run", "p.yaml"]);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining("p.yaml:3:14: error: there is no module ./nope.mjs")]);
+  });
+});

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { redactor } from "../base/env-secrets.js";
 import { readOutput } from "./command-output.js";
-import { redactor } from "./redact.js";
 import { fillTemplate, misspeltPlaceholder, PLACEHOLDERS, type Placeholder, placeholdersOf } from "./template.js";
 
 const bytes = (text: string) => Buffer.from(text);

@@ -8,6 +8,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import * as z from "zod";
+import { redactor } from "../base/env-secrets.js";
 import type { Json } from "../base/json.js";
 import { writtenText } from "../base/written-text.js";
 import { readOutput } from "./command-output.js";
@@ -25,7 +26,6 @@ import {
 import { digestOfFile } from "./file-digest.js";
 import { findProgram } from "./find-program.js";
 import { type ProcessEnd, runProcess } from "./process.js";
-import { redactor } from "./redact.js";
 import { fillTemplate, misspeltPlaceholder, type Placeholder, placeholdersOf } from "./template.js";
 import { lastLines, NOT_THERE, notStarted, passedOn, SHORT_OF_RESOURCES } from "./tool-process.js";
 

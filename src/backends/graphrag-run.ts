@@ -1,9 +1,10 @@
 /** Starting GraphRAG: its environment, its process group, and which generation of command line it speaks. */
+
+import { redactor } from "../base/env-secrets.js";
 import { start } from "./graphrag-command.js";
 import { dotEnv } from "./graphrag-folder.js";
 import { type Generation, type GraphragProgram, generationFromHelp, generationOf } from "./graphrag-program.js";
 import { type ProcessEnd, runProcess, type Sleep } from "./process.js";
-import { redactor } from "./redact.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

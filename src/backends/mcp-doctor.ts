@@ -1,9 +1,10 @@
 /** What `bench doctor` says of an `mcp` backend: does the server answer, has it the tool, does the tool get what it needs. */
+
+import { redactor } from "../base/env-secrets.js";
 import type { DoctorEnvironment, Finding } from "./contract.js";
 import { ConnectionFailed, Connections, NO_LIMIT_MS } from "./mcp-connection.js";
 import type { Options } from "./mcp-options.js";
 import { serverFor } from "./mcp-server.js";
-import { redactor } from "./redact.js";
 import { lastLines } from "./tool-process.js";
 
 export async function look(config: Options, environment: DoctorEnvironment): Promise<readonly Finding[]> {

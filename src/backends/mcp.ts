@@ -6,6 +6,7 @@
  * form of its own. The server may be a program that is started (stdio) or an address (streamable HTTP).
  */
 import { resolve } from "node:path";
+import { redactor } from "../base/env-secrets.js";
 import type { Json } from "../base/json.js";
 import {
   type Backend,
@@ -22,7 +23,6 @@ import { look } from "./mcp-doctor.js";
 import { isRelative, type Options, options, textsIn } from "./mcp-options.js";
 import { readResult, type ToolResult } from "./mcp-result.js";
 import { filledArguments, rootsOf, serverFor } from "./mcp-server.js";
-import { redactor } from "./redact.js";
 import { type Placeholder, placeholdersOf } from "./template.js";
 import { fitQuery, lastLines } from "./tool-process.js";
 

@@ -6,9 +6,9 @@
  */
 import { execFile } from "node:child_process";
 import { visible } from "../base/diagnostics.js";
+import { redactor } from "../base/env-secrets.js";
 import { MissingTool, type RawAnswer } from "./contract.js";
 import { type ProcessRequest, runProcess, type Sleep } from "./process.js";
-import { redactor } from "./redact.js";
 
 /** Without them hardly any program starts; on other systems than POSIX they have other names. */
 const PASSED_ON = ["PATH", "HOME", "LANG", "TMPDIR", "SystemRoot", "PATHEXT", "USERPROFILE", "TEMP", "TMP"];

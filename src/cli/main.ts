@@ -4,6 +4,7 @@ import { setMaxListeners } from "node:events";
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cac } from "cac";
+import { redactor } from "../base/env-secrets.js";
 import { nearest } from "../base/nearest.js";
 import { CacheUnwritable } from "../cache/errors.js";
 import { type Command, EXIT, type Io, UsageError } from "./contract.js";
@@ -190,9 +191,9 @@ function processIo(): Io {
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const code = await main(process.argv.slice(2), processIo()).catch((error: unknown) => {
-    process.stderr.write(
-      `bench: internal error (please report it with this text)\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    // A report is posted where everybody reads it.
+    process.stderr.write(`bench: internal error (please report it with this text)\n${redactor(process.env)(text)}\n`);
     return EXIT.failed;
   });
   process.exitCode = code;

@@ -81,7 +81,7 @@ export async function preparePipeline(
   const extensions = extensionPaths(text, set);
   const check = async (only: (name: string) => boolean) => {
     const kinds = await stageKinds({ extensions, folder, only });
-    if (!kinds.ok) throw new UsageError(kinds.error);
+    if (!kinds.ok) throw new UsageError(atModule(text, path, extensions, kinds.error));
     const checked = checkPipeline({ text, file: path, folder, projectRoot, kinds: kinds.value, env: io.env, set });
     return { kinds: kinds.value, checked };
   };
@@ -96,6 +96,18 @@ export async function preparePipeline(
   }
   for (const warning of checked.value.warnings) io.stderr(`${renderDiagnostic(warning)}\n`);
   return { graph: checked.value, kinds, projectRoot };
+}
+
+/** The message at the first place in the file that names the module; as it is where a parameter or the command line does. */
+function atModule(text: string, file: string, modules: readonly string[], message: string): string {
+  const module = modules.find((one) => message.includes(one)) ?? "";
+  const at = module === "" ? -1 : text.indexOf(module);
+  if (at === -1) return message;
+  const before = text.slice(0, at).split(/\r?\n/);
+  const sourceLine = text.split(/\r?\n/)[before.length - 1] ?? "";
+  const column = (before.at(-1) ?? "").length + 1;
+  const place = { file, line: before.length, column, sourceLine, length: module.length };
+  return renderDiagnostic({ severity: "error", ...place, message: message });
 }
 
 /** Node ids that a name means: a node, a stage (all its cells), or a cell's label. */

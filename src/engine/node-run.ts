@@ -2,8 +2,9 @@
  * One node: look the whole stage up; if that misses, stream its items and look each unit up; do what is left.
  */
 import type { Digest } from "../base/json.js";
+import { thrown } from "../base/thrown.js";
 import type { StageRow } from "../cache/actions.js";
-import { DamagedEntry } from "../cache/errors.js";
+import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
 import { type KeyPart, keyDigest } from "../cache/key.js";
 import type { StageNode } from "../pipeline/model.js";
 import { type Channel, NoOutput } from "./channel.js";
@@ -18,6 +19,7 @@ import { isUsable, outputOf } from "./rows.js";
 import { isSelective } from "./selection.js";
 import { complete, interrupted, type NodeEnd, note, remember, storeStage, throwIfStopping, useHit } from "./stage-end.js";
 import { UnitPass } from "./unit-pass.js";
+import { isOwnModule } from "./unit-run.js";
 
 /** Runs the node to its end; its channel tells the others. Throws only for damage of the cache and for bugs of the engine. */
 export async function runNode(context: RunContext, node: StageNode): Promise<void> {
@@ -39,7 +41,7 @@ export async function runNode(context: RunContext, node: StageNode): Promise<voi
         : await runItems(context, open, open.kind, channel);
     end(result.state, result.message);
   } catch (error) {
-    const known = error instanceof StageProblem ? new NoOutput("failed", context.redact(error.message)) : error;
+    const known = asNoOutput(context, node, error);
     if (known instanceof NoOutput) {
       channel.fail(known);
       end(known.state, known.message);
@@ -48,6 +50,18 @@ export async function runNode(context: RunContext, node: StageNode): Promise<voi
     channel.fail(new NoOutput("blocked", "the cache was damaged"));
     throw error;
   }
+}
+
+/** What a person can mend makes the stage fail; damage of the cache and bugs of ours go through. */
+function asNoOutput(context: RunContext, node: StageNode, error: unknown): unknown {
+  if (error instanceof StageProblem) return new NoOutput("failed", context.redact(error.message));
+  const isOurs =
+    error instanceof NoOutput ||
+    error instanceof DamagedEntry ||
+    error instanceof CacheBroken ||
+    error instanceof CacheUnwritable;
+  if (isOurs || !isOwnModule(node.kind)) return error;
+  return new NoOutput("failed", context.redact(`${node.kind} threw ${thrown(error)}`));
 }
 
 async function stageHit(context: RunContext, open: OpenNode, parts: readonly KeyPart[]): Promise<StageRow | null> {

@@ -3,7 +3,9 @@
  * and the lock file at the end.
  */
 import { basename, join } from "node:path";
+import { redactor as environmentRedactor } from "../base/env-secrets.js";
 import type { Digest } from "../base/json.js";
+import { thrown } from "../base/thrown.js";
 import type { Cache } from "../cache/cache.js";
 import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
 import { KEY_SCHEME } from "../cache/key.js";
@@ -19,6 +21,7 @@ import { type LockFile, lockPath, type RunRecord, thisProcess, writeAtomically, 
 import { redactor } from "./redact.js";
 import { Resources } from "./resources.js";
 import { outputOf } from "./rows.js";
+import { isOwnModule } from "./unit-run.js";
 
 /** Each restart removes at least one damaged entry; more than this many means that something keeps damaging them. */
 const MOST_RESTARTS = 8;
@@ -63,7 +66,10 @@ export async function runPipeline(request: RunRequest): Promise<RunResult> {
   const files = new Set<string>();
   const warnings: string[] = [];
   const needs = new Map(graph.nodes.map((node) => [node.id, [...node.needs]]));
-  const redact = redactor(graph.secrets);
+  const named = redactor(graph.secrets);
+  // An error of somebody else's module may quote whatever the environment holds.
+  const ofEnvironment = environmentRedactor(request.world.env);
+  const redact = (text: string) => ofEnvironment(named(text));
   const events: EventSink = (event) => {
     if (event.type === "warning" && !warnings.includes(event.message)) warnings.push(event.message);
     request.events(event);
@@ -250,8 +256,10 @@ async function openAll(context: RunContext, opened: Map<string, OpenNode>): Prom
     try {
       opened.set(node.id, await openNode(context, node));
     } catch (error) {
-      if (error instanceof StageProblem) {
-        if (!mistakes.has(error.message)) mistakes.set(error.message, `${node.stage} (line ${node.line}): ${error.message}`);
+      const isOwn = isOwnModule(node.kind) && !(error instanceof DamagedEntry);
+      if (error instanceof StageProblem || isOwn) {
+        const what = error instanceof StageProblem ? error.message : `${node.kind} threw ${thrown(error)}`;
+        if (!mistakes.has(what)) mistakes.set(what, `${node.id} (line ${node.line}): ${what}`);
       } else if (!(error instanceof DamagedEntry || error instanceof CacheBroken || error instanceof CacheUnwritable))
         throw error;
     }

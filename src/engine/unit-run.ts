@@ -5,6 +5,7 @@
  * in flight.
  */
 import type { Digest } from "../base/json.js";
+import { thrown } from "../base/thrown.js";
 import type { UnitRow } from "../cache/actions.js";
 import { CacheBroken, CacheUnwritable, DamagedEntry } from "../cache/errors.js";
 import type { StageNode } from "../pipeline/model.js";
@@ -159,8 +160,7 @@ async function attemptOnce(work: UnitWork, unit: Unit): Promise<UnitOutcome | "a
   const running = kind.execute(work.prepared, unit, work.tools, signal).catch((error: unknown): UnitOutcome => {
     if (error instanceof DamagedEntry || error instanceof CacheBroken || error instanceof CacheUnwritable) throw error;
     if (signal.aborted) return { type: "failed", status: "failed", message: "stopped" };
-    const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { type: "failed", status: "failed", message: `internal error in ${kind.kind} (please report it): ${shown}` };
+    return { type: "failed", status: "failed", message: bugMessage(kind.kind, error) };
   });
   const outcome = await orGrace(running, signal);
   if (context.signal.aborted) {
@@ -176,6 +176,18 @@ async function attemptOnce(work: UnitWork, unit: Unit): Promise<UnitOutcome | "a
     };
   }
   return outcome ?? { type: "failed", status: "failed", message: "stopped" };
+}
+
+/** Is the stage kind a person's own module, named by its path? A bug in it is theirs to find, and no reason to end the run. */
+export function isOwnModule(kind: string): boolean {
+  return /^\.{1,2}\//.test(kind);
+}
+
+/** What somebody's own module threw, and where in it; a bug of ours is reported whole. */
+function bugMessage(kind: string, error: unknown): string {
+  if (isOwnModule(kind)) return `${kind} threw ${thrown(error)}`;
+  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `internal error in ${kind} (please report it): ${shown}`;
 }
 
 /** The result, or null when the signal aborted and the grace is over. */

@@ -75,14 +75,14 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     // Without `repeats`, `extra_prompt` (the prompt's digest has it) and `name`: asking more often must not ask again what was answered.
     keyConfig: (config) => {
       const { kind, options } = kindOf(config);
-      return { backend: { kind: kind.kind, version: kind.version, identity: kind.identityOf(options) } };
+      return { backend: { kind: kind.kind, version: kind.version, identity: identityOf(kind, options) } };
     },
     // What only steers is left out, so that another budget finds the whole stage again.
     stageConfig: ({ budget: _budget, breaker: _breaker, ...config }) => config,
     identify: async (config, tools) => {
       const { kind, options } = kindOf(config);
       // No identity: the system may answer differently tomorrow for reasons that nobody states, so no two runs may share a key.
-      if (kind.identityOf(options) === null) return [part("not cached", `${tools.clock.now()} ${tools.random()}`)];
+      if (identityOf(kind, options) === null) return [part("not cached", `${tools.clock.now()} ${tools.random()}`)];
       return kind.fingerprint === undefined ? [] : [part("content", await contentOf(() => kind.fingerprint?.(options, tools)))];
     },
     resource: (config) => {
@@ -112,7 +112,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
         );
       }
       const label = config.backend.name ?? kind.kind;
-      const identity = kind.identityOf(options);
+      const identity = identityOf(kind, options);
       if (identity === null) tools.warn(`${label} declares no identity: its answers are not cached and every run asks again`);
       const content = identity === null ? undefined : await contentOf(() => kind.fingerprint?.(options, tools));
       const missing = missingIn(content);
@@ -200,6 +200,15 @@ const NO_QUESTION = { id: "", repeat: 0, prompt: "", case: { id: "" } };
 async function estimatorOf(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Estimator | null> {
   try {
     return (await kind.estimator?.(options, tools)) ?? null;
+  } catch (error) {
+    throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
+  }
+}
+
+/** Throws `StageProblem` where a person's own backend can't say what it is. */
+function identityOf(kind: AnyBackendKind, options: unknown): Json | null {
+  try {
+    return kind.identityOf(options);
   } catch (error) {
     throw error instanceof UnusableConfiguration ? new StageProblem(error.message) : error;
   }

@@ -4,6 +4,7 @@ import { type Answer, answerSchema, FINAL_STATUSES } from "../answers/schema.js"
 import type { Backend, CaseTruth, Estimate, Estimator, PromptTemplate, Question, RawAnswer } from "../backends/contract.js";
 import { type PromptOptions, promptBlocks, renderPrompt } from "../backends/prompt.js";
 import type { AnyBackendKind } from "../backends/registry.js";
+import { redactor } from "../base/env-secrets.js";
 import { digestBytes, digestJson, type Json } from "../base/json.js";
 import { type KeyPart, part } from "../cache/key.js";
 import { type Case, caseSchema, type Target } from "../dataset/schema.js";
@@ -101,7 +102,8 @@ export async function executeUnit(prepared: Prepared, unit: Unit, tools: StageTo
   try {
     backend = await prepared.open();
   } catch (cause) {
-    const error = `${kind.kind} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const why = redactor(tools.env)(cause instanceof Error ? cause.message : String(cause));
+    const error = `${kind.kind} could not be started: ${why}`;
     prepared.hopeless = error;
     return outcomeOf({ status: "failed", response: "", error, asked: false }, prepared, question, null);
   }

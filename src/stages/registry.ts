@@ -5,11 +5,13 @@
  * A kind's modules are loaded when a pipeline may use it: loading all of them takes longer than everything else in a run that finds its
  * whole work in the cache.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as zod from "zod";
 import type { AnyBackendKind } from "../backends/registry.js";
 import { err, ok, type Result } from "../base/result.js";
+import { thrown } from "../base/thrown.js";
 import type { StageKind } from "../engine/contract.js";
 
 /** In the order in which people are told of them. */
@@ -81,7 +83,8 @@ async function loadModule(
     const module: { default?: unknown } = await import(pathToFileURL(join(folder, path)).href);
     exported = module.default;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    if (!existsSync(join(folder, path))) return err(`there is no module ${path} beside the pipeline file: check the path`);
+    const why = error instanceof SyntaxError ? error.message : thrown(error);
     const hint =
       path.endsWith(".ts") && error instanceof Error && "code" in error && error.code === "ERR_UNKNOWN_FILE_EXTENSION"
         ? ". This Node does not read TypeScript: use Node 22.18 or newer, or compile it to JavaScript"
@@ -118,5 +121,6 @@ async function ownBackend(kind: Partial<AnyBackendKind>, path: string): Promise<
     prompt: "text",
     concurrency: () => 1,
   };
-  return ok({ backend: { ...customary, ...(kind as AnyBackendKind), options, kind: path } });
+  const { guarded } = await import("./own-backend.js");
+  return ok({ backend: guarded({ ...customary, ...(kind as AnyBackendKind), options, kind: path }, path) });
 }

@@ -8,7 +8,10 @@ const SHORTEST_SECRET = 6;
  * Replaces the value of every variable whose name sounds secret, and of those in `also` (names that a person passed on to the
  * program: what needs passing on is often a key), by `[NAME]`.
  */
-export function redactor(env: Readonly<Record<string, string | undefined>>, also: readonly string[]): (text: string) => string {
+export function redactor(
+  env: Readonly<Record<string, string | undefined>>,
+  also: readonly string[] = [],
+): (text: string) => string {
   const secrets = Object.entries(env)
     .filter(([name, value]) => (value ?? "").length >= SHORTEST_SECRET && (SECRET_NAME.test(name) || also.includes(name)))
     .map(([name, value]) => ({ name, value: value ?? "" }))
