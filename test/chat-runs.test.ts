@@ -187,7 +187,7 @@ test("a budget in queries is kept over all cells of the stage, and each run has 
 });
 
 test("a budget in dollars is never gone beyond, and is refused where no price is known", async () => {
-  const { server, pipeline, run } = await project(12, {});
+  const { server, pipeline, run, bench } = await project(12, {});
   server.answer = () => ({ text: ANSWER, usage: { prompt_tokens: 1000, completion_tokens: 100 } });
   const each = (1000 * 0.15 + 100 * 0.6) / 1e6;
   pipeline(`concurrency: 4\n    with: { budget: { usd: ${(each * 5.9).toFixed(8)} } }`);
@@ -198,9 +198,9 @@ test("a budget in dollars is never gone beyond, and is refused where no price is
   expect(stderr).toContain("the budget of answers is used up");
   const before = server.questions.length;
   pipeline("with: { budget: { usd: 1 } }", [`{ kind: chat, provider: openai, model: gpt-99, base_url: "${server.url}" }`]);
-  const refused = await run();
-  expect(refused.exit).toBe(1);
-  expect(refused.stderr).toContain("the price of chat is unknown");
+  const refused = await bench("run", "pipelines/p.yaml");
+  expect(refused.exit).toBe(2);
+  expect(refused.stderr).toMatch(/^answers\[chat\] \(line \d+\): budget\.usd can't be kept: the price of chat is unknown/);
   expect(server.questions).toHaveLength(before);
 });
 

@@ -51,7 +51,9 @@ export async function chatDoctor(options: ChatOptions, environment: DoctorEnviro
     }
     return findings;
   }
-  return [...findings, await listed(options, key.value, environment)];
+  const { shown, host } = endpoint;
+  const models = shown.replace(/\/chat\/completions$/i, "/models");
+  return [...findings, await listedModel({ url: models, host, key: key.value, model: options.model }, environment.signal)];
 }
 
 async function priceFinding(options: ChatOptions, { baseFolder }: DoctorEnvironment): Promise<Finding> {
@@ -74,13 +76,12 @@ async function priceFinding(options: ChatOptions, { baseFolder }: DoctorEnvironm
   }
 }
 
-/** The list of models costs nothing and shows whether the key is taken. */
-async function listed(options: ChatOptions, key: string | null, { signal }: DoctorEnvironment): Promise<Finding> {
-  const { shown, host } = endpointOf(options);
-  const end = await exchange(
-    { method: "GET", url: shown.replace(/\/chat\/completions$/i, "/models"), key, maxBytes: 4_194_304 },
-    signal,
-  );
+/** The list of models costs nothing and shows whether the key is taken. `url`: of that list. */
+export async function listedModel(
+  { url, host, key, model }: { readonly url: string; readonly host: string; readonly key: string | null; readonly model: string },
+  signal: AbortSignal,
+): Promise<Finding> {
+  const end = await exchange({ method: "GET", url, key, maxBytes: 4_194_304 }, signal);
   if (end.type !== "answer")
     return {
       check: "probe",
@@ -99,6 +100,6 @@ async function listed(options: ChatOptions, key: string | null, { signal }: Doct
   } catch {
     return { check: "probe", status: "problem", found: `${host} answers with something that is no JSON`, fix: "check base_url" };
   }
-  if (names.includes(options.model)) return { check: "model", status: "ok", found: `${host} has ${options.model}` };
-  return { check: "model", status: "warning", found: `${host} does not list ${options.model}`, fix: "check the model's name" };
+  if (names.includes(model)) return { check: "model", status: "ok", found: `${host} has ${model}` };
+  return { check: "model", status: "warning", found: `${host} does not list ${model}`, fix: "check the model's name" };
 }

@@ -23,6 +23,7 @@ import { type Message, messagesOf, readTemplate, type Template } from "./chat-pr
 import { type ChatReply, readCompletion, readOllama } from "./chat-reply.js";
 import { completionBody, ollamaBody } from "./chat-requests.js";
 import type { BackendEnvironment, BackendKind, Estimator, Question, RawAnswer } from "./contract.js";
+import { innerFindings } from "./inner-doctor.js";
 import { costOf, loadPrices, type Price, priceOf } from "./prices.js";
 
 /** Characters of a token in English and in code, roughly; for estimates only. */
@@ -79,7 +80,13 @@ export function chat(kinds: InnerKinds, schema: z.ZodType<InnerConfig>): Backend
       const session = new Session(options, environment, { key, price, template, context });
       return { ask: (question, signal) => session.ask(question, signal), close: () => context.close() };
     },
-    doctor: chatDoctor,
+    doctor: async (options, environment) => {
+      const retriever = inner(options);
+      const found = await chatDoctor(options, environment);
+      if (retriever === null) return found;
+      const shown = { name: `context: ${retriever.kind.kind}`, ...retriever };
+      return [...found, ...(await innerFindings([shown], environment))];
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { errorIn, failureOf, oneLine } from "./chat-failure.js";
 import { exchange } from "./chat-http.js";
 import { type ApiKey, readKey } from "./chat-key.js";
 import { type BackendEnvironment, MissingTool, type RawAnswer, UnusableConfiguration } from "./contract.js";
+import { PACKAGE } from "./embedding-doctor.js";
 import { type EmbeddingOptions, embeddingEndpoint, isRemote, type RemoteOptions } from "./embedding-options.js";
 
 export interface Embedded {
@@ -130,8 +131,6 @@ function unit(values: readonly number[] | Float32Array): Float32Array {
   const length = Math.sqrt(square) || 1;
   return Float32Array.from(values, (value) => value / length);
 }
-
-const PACKAGE = "@huggingface/transformers";
 
 /** What of the package is used. */
 type Extractor = (texts: readonly string[], options: { pooling: "mean"; normalize: true }) => Promise<{ tolist(): number[][] }>;

@@ -6,6 +6,7 @@ import { err, ok, type Result } from "../base/result.js";
 import type { Corpus } from "../corpus/contract.js";
 import { type Chunk, chunksOf } from "./chunks.js";
 import type { Backend, BackendEnvironment, BackendKind, Question, RawAnswer } from "./contract.js";
+import { embeddingDoctor } from "./embedding-doctor.js";
 import { type EmbeddingModel, openModel } from "./embedding-model.js";
 import {
   type EmbeddingOptions,
@@ -38,6 +39,7 @@ export const embedding: BackendKind<EmbeddingOptions> = {
   adaptive: true,
   breaker: 10,
   timeout: ({ timeout }) => timeout,
+  doctor: embeddingDoctor,
   // The tree's own tokens come on top, once per tree; how many are new is known only when it is read.
   estimator:
     async ({ provider }) =>

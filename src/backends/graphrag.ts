@@ -10,8 +10,9 @@ import * as z from "zod";
 import type { Result } from "../base/result.js";
 import type { BackendEnvironment, BackendKind, Question, RawAnswer } from "./contract.js";
 import { knowsMethod, queryCall } from "./graphrag-command.js";
+import { graphragFindings, noIndex, readsCloud } from "./graphrag-doctor.js";
 import { type Advice, emptyAnswer, failureInLog, failureOfExit, type GraphragFailure, plain } from "./graphrag-failures.js";
-import { findData, folderIdentity, logMarks, logSince } from "./graphrag-folder.js";
+import { findData, folderIdentity, logMarks, logSince, settingsOf } from "./graphrag-folder.js";
 import { citationsOf, isNoDataAnswer, readGraphragOutput } from "./graphrag-output.js";
 import { findGraphrag, type Generation, type GraphragProgram } from "./graphrag-program.js";
 import { detectGeneration, graphragRunner, type Runner } from "./graphrag-run.js";
@@ -109,6 +110,19 @@ export const graphrag: BackendKind<Options> = {
   readsDataset: false,
   prompt: ({ prompt }) => prompt,
   concurrency: ({ concurrency }) => concurrency,
+  doctor: async (config, { baseFolder, env }) =>
+    graphragFindings({
+      program: await findProgram(config, baseFolder, env),
+      cli: config.cli,
+      method: config.method,
+      dir:
+        config.dir === undefined && !(await isFolder(resolve(baseFolder, DEFAULT_DIR)))
+          ? null
+          : resolve(baseFolder, config.dir ?? DEFAULT_DIR),
+      shownDir: config.dir ?? DEFAULT_DIR,
+      data: config.data,
+      env,
+    }),
   timeout: ({ timeout, method }) => (timeout === undefined ? TIMEOUTS[method] : timeout),
   open: async (config, environment) => {
     const generations = new Map<string, Promise<Generation>>();
@@ -145,9 +159,9 @@ async function ask(
   // Damage of the cache goes through to the engine, which repairs it; what follows is GraphRAG's business.
   const dir = built === undefined ? resolve(environment.baseFolder, config.dir ?? DEFAULT_DIR) : await built.folder();
   if (!(await isFolder(dir)))
-    return failed(`there is no folder ${dir}: check \`dir:\`, or add an index-corpus stage to \`needs\``);
+    return forAll(`there is no folder ${dir}: check \`dir:\`, or add an index-corpus stage to \`needs\``);
   const found = await findProgram(config, environment.baseFolder, environment.env);
-  if (!found.ok) return failed(found.error);
+  if (!found.ok) return forAll(found.error);
   const program = found.value;
   const runner = await graphragRunner(dir, environment.env, environment.sleep);
   const detect = () => detectGeneration(program, config.cli, runner, environment.warn, signal);
@@ -162,7 +176,13 @@ async function ask(
       `GraphRAG ${program.version ?? "of that generation"} has no ${config.method} search: use local or global, or a newer GraphRAG`,
     );
   }
-  const data = (await findData(dir, config.data))?.argument ?? config.data;
+  const tables = await findData(dir, config.data);
+  // It would start, take its seconds and say the same in a page of Python, for each question.
+  if (tables === null && !readsCloud((await settingsOf(dir))?.text ?? "")) {
+    const { found: what, fix } = noIndex(config.dir ?? DEFAULT_DIR, config.data);
+    return forAll(`${what}: ${fix}`);
+  }
+  const data = tables?.argument ?? config.data;
   const call = queryCall(program, generation, {
     method: config.method,
     data,
@@ -181,6 +201,11 @@ async function ask(
     ...(call.input === "" ? {} : { query_by: "stdin" }),
   };
   return judge(end, log, { dir: config.dir ?? DEFAULT_DIR, data, generation }, runner, details, signal);
+}
+
+/** What concerns every question, and was found without asking. */
+function forAll(error: string): RawAnswer {
+  return { ...failed(error), ofAll: "fail", asked: false };
 }
 
 /** Asked once per folder, however many questions wait for it; a failure is not remembered. */

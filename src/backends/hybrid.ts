@@ -19,6 +19,7 @@ import {
   readsDatasetOf,
 } from "./contract.js";
 import { filesOf, fuse, USUAL_K } from "./fusion.js";
+import { innerFindings } from "./inner-doctor.js";
 import { renderPrompt } from "./prompt.js";
 import { completed, type RankedFile, rankedResponse } from "./ranked.js";
 
@@ -107,6 +108,7 @@ export function hybrid(kinds: InnerKinds, schema: z.ZodType<InnerConfig>): Backe
         return { tokens: sum(({ tokens }) => tokens), usd: sum(({ usd }) => usd) };
       };
     },
+    doctor: (given, environment) => innerFindings(members(given), environment),
     open: async (given, environment) => {
       const opened: Opened[] = [];
       try {

@@ -8,6 +8,7 @@ import * as z from "zod";
 import type { Json } from "../base/json.js";
 import type { BackendEnvironment, BackendKind, Question, RawAnswer } from "./contract.js";
 import { type Called, call, documents, documentsDigest, type LightragServer, pathOfSource } from "./lightrag-client.js";
+import { lightragFindings } from "./lightrag-doctor.js";
 import { rankedResponse } from "./ranked.js";
 
 export const serverOptions = {
@@ -75,6 +76,7 @@ export const lightrag: BackendKind<Options> = {
   resource: ({ url }) => `lightrag:${url}`,
   concurrency: ({ concurrency }) => concurrency,
   timeout: ({ timeout }) => timeout,
+  doctor: (config, environment) => lightragFindings(serverOf(config, environment), environment),
   open: async (config, environment) => {
     const server = serverOf(config, environment);
     // Asked once per index: does the server still hold what the stage put there?

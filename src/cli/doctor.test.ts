@@ -2,6 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chatServer as startChat } from "../../test/rigs/chat-server.js";
+import { graphragDouble } from "../../test/rigs/graphrag-double.js";
+import { startLightrag } from "../../test/rigs/lightrag-double.js";
 import type { Io } from "./contract.js";
 import { nodeFinding, tokenFinding } from "./doctor-checks.js";
 import { main } from "./main.js";
@@ -118,6 +121,80 @@ describe("with a pipeline", () => {
   test("colgrep that is not installed", async () => {
     const { text } = await doctor([pipeline("{ kind: colgrep }")], { PATH: folder });
     expect(text).toMatch(/✗ installed {5}.*colgrep.*not found[^\n]*\n[^\n]*cargo install colgrep/);
+  });
+
+  test("of GitHub's token it speaks where GitHub is asked", async () => {
+    expect((await json([pipeline("{ kind: bm25 }")])).findings.map(({ check }) => check)).not.toContain("github token");
+    writeFileSync(join(folder, "p.yaml"), "name: p\nstages:\n  issues: { uses: fetch-issues, with: { repo: o/r } }\n");
+    expect((await json(["p.yaml"])).findings.map(({ check }) => check)).toContain("github token");
+  });
+
+  test("GraphRAG: the program, its folder, the settings' variables, the index", async () => {
+    const double = graphragDouble(folder, "3.3.0");
+    const look = async (more: string, env?: Record<string, string>) => {
+      const { findings } = await json([pipeline(`{ kind: graphrag, venv: "${double.venv}"${more} }`)], env);
+      return Object.fromEntries(
+        findings.filter(({ stage }) => stage === "answers").map(({ check, status, found }) => [check, `${status}: ${found}`]),
+      );
+    };
+    expect(await look(", dir: nowhere")).toMatchObject({
+      installed: expect.stringMatching(/^ok: GraphRAG 3\.3\.0.*positional/),
+      folder: expect.stringMatching(/^problem: there is no folder/),
+    });
+    mkdirSync(join(folder, "graph"));
+    expect(await look(", dir: graph")).toMatchObject({
+      settings: "problem: graph has no settings.yaml",
+      index: expect.stringMatching(/^problem: there is no index/),
+    });
+    writeFileSync(join(folder, "graph", "settings.yaml"), "models: { default: { api_key: $GRAPHRAG_API_KEY } }\n");
+    mkdirSync(join(folder, "graph", "output"));
+    writeFileSync(join(folder, "graph", "output", "entities.parquet"), "x");
+    expect(await look(", dir: graph")).toMatchObject({
+      settings: expect.stringMatching(/^problem: .*GRAPHRAG_API_KEY/),
+      index: expect.stringMatching(/^ok: 1 tables/),
+    });
+    expect(await look(", dir: graph", { GRAPHRAG_API_KEY: "k" })).toMatchObject({ settings: expect.stringMatching(/^ok/) });
+    expect(await look("")).toMatchObject({ index: expect.stringMatching(/^ok: made by the index-corpus stage/) });
+  });
+
+  test("LightRAG: the server, the key, the documents", async () => {
+    const server = await startLightrag();
+    const look = async (env?: Record<string, string>) => {
+      const { findings } = await json([pipeline(`{ kind: lightrag, url: "${server.url}" }`)], env);
+      return findings.filter(({ stage }) => stage === "answers").map(({ check, status }) => `${check} ${status}`);
+    };
+    expect(await look()).toEqual(["server ok", "key ok", "documents warning"]);
+    server.key = "secret-key";
+    expect(await look()).toEqual(["server ok", "key problem"]);
+    expect(await look({ LIGHTRAG_API_KEY: "secret-key" })).toEqual(["server ok", "key ok", "documents warning"]);
+    await server.close();
+    expect(await look()).toEqual(["server problem"]);
+  });
+
+  test("what asks others is looked at with them: hybrid, a model's context, embeddings", async () => {
+    const checks = async (backend: string) => {
+      const { findings } = await json([pipeline(backend)], { PATH: folder });
+      return findings.filter(({ stage }) => stage === "answers").map(({ check, status }) => `${check} ${status}`);
+    };
+    expect(await checks("{ kind: hybrid, of: [{ kind: bm25 }, { kind: colgrep }] }")).toEqual([
+      "bm25 ok",
+      "colgrep installed problem",
+    ]);
+    expect(await checks("{ kind: chat, provider: openai, model: gpt-4o-mini, context: { backend: { kind: colgrep } } }")).toEqual(
+      ["key problem", "price ok", "context: colgrep installed problem"],
+    );
+    expect(await checks("{ kind: embedding, provider: openai, model: m }")).toEqual(["key problem"]);
+    expect(await checks("{ kind: embedding, provider: local, model: m }")).toEqual(["package problem"]);
+    const server = await startChat();
+    expect(await checks(`{ kind: embedding, provider: openai-compatible, base_url: "${server.url}", model: m }`)).toEqual([
+      "key ok",
+      "model ok",
+    ]);
+    expect(await checks(`{ kind: embedding, provider: openai-compatible, base_url: "${server.url}", model: other }`)).toEqual([
+      "key ok",
+      "model warning",
+    ]);
+    await server.close();
   });
 
   test("with mistakes is shown them, exit 2", async () => {

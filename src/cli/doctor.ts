@@ -9,7 +9,7 @@ import type { StageNode } from "../pipeline/model.js";
 import { type Command, EXIT, type Io, type OptionValue } from "./contract.js";
 import { cacheFinding, nodeFinding, programFinding, tokenFinding } from "./doctor-checks.js";
 import { flag } from "./options.js";
-import { preparePipeline, world } from "./prepare.js";
+import { type Prepared, preparePipeline, world } from "./prepare.js";
 import { benchVersion, cacheFolder, findProjectRoot } from "./project.js";
 
 /** A stage that has not looked around by then hangs. */
@@ -46,7 +46,7 @@ async function doctor(args: readonly string[], options: Readonly<Record<string, 
       programFinding("git", "checking out commits", io),
       programFinding("npm", "source trees from npm packages", io),
       cacheFinding(cache, io),
-      tokenFinding([io.cwd, root], io),
+      ...(prepared === undefined || asksGitHub(prepared) ? [tokenFinding([io.cwd, root], io)] : []),
     ])),
   ];
   const findings: Placed[] = general.map((finding) => ({ stage: null, ...finding }));
@@ -65,6 +65,14 @@ async function doctor(args: readonly string[], options: Readonly<Record<string, 
   if (json) io.stdout(`${JSON.stringify({ ok: problems === 0, problems, warnings, findings }, null, 2)}\n`);
   else io.stdout(`\n${problems === 0 ? "No problems" : plural(problems, "problem")}, ${plural(warnings, "warning")}.\n`);
   return problems === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** Does a stage of the pipeline ask GitHub itself, and no recording? */
+function asksGitHub({ graph, kinds }: Pick<Prepared, "graph" | "kinds">): boolean {
+  return graph.nodes.some(({ kind, config }) => {
+    const recorded = typeof config === "object" && config !== null && "recording" in config && config.recording !== undefined;
+    return kinds.get(kind)?.fetches === true && !recorded;
+  });
 }
 
 async function look(

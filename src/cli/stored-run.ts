@@ -157,7 +157,7 @@ function chosen(
   if (cells.length > 0) return cells;
   const near = label === null ? undefined : nearest(label, labels);
   throw new UsageError(
-    `${run_id} has no cell ${JSON.stringify(label)}${near === undefined ? "" : `; did you mean ${near}?`} It has ${labels.join(", ")}`,
+    `${run_id} has no cell ${JSON.stringify(label)}${near === undefined ? ":" : `; did you mean ${near}?`} it has ${labels.join(", ")}`,
   );
 }
 

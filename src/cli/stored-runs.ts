@@ -44,7 +44,7 @@ export async function storedRun(argument: string, place: Place): Promise<StoredR
     const labels = all.map((report) => report.label);
     const near = nearest(label, labels);
     throw new UsageError(
-      `${name} has no cell ${JSON.stringify(label)}${near === undefined ? "" : `; did you mean ${name}:${near}?`} It has: ${labels.join(", ")}`,
+      `${name} has no cell ${JSON.stringify(label)}${near === undefined ? ":" : `; did you mean ${name}:${near}?`} it has ${labels.join(", ")}`,
     );
   }
   return { name, chosen: true, reports };

@@ -81,6 +81,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
     stageConfig: ({ budget: _budget, breaker: _breaker, ...config }) => config,
     identify: async (config, tools) => {
       const { kind, options } = kindOf(config);
+      if (config.budget?.usd !== undefined) await checkPrice(config, kind, options, tools);
       // No identity: the system may answer differently tomorrow for reasons that nobody states, so no two runs may share a key.
       if (identityOf(kind, options) === null) return [part("not cached", `${tools.clock.now()} ${tools.random()}`)];
       return kind.fingerprint === undefined ? [] : [part("content", await contentOf(() => kind.fingerprint?.(options, tools)))];
@@ -121,11 +122,6 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const truths = readsDatasetOf(kind, options) ? await loadTruths(inputs.one("dataset").all, tools) : undefined;
       const template = typeof kind.prompt === "function" ? kind.prompt(options) : kind.prompt;
       const estimator = await estimatorOf(kind, options, tools);
-      if (config.budget?.usd !== undefined && estimator !== null && estimator(NO_QUESTION).usd === null) {
-        throw new StageProblem(
-          `budget.usd can't be kept: the price of ${label} is unknown. Put it into a price table of your own (\`prices\` of the backend), or bound tokens or queries instead`,
-        );
-      }
       const wantsIndex = kind.usesIndex?.(options) ?? "no";
       const indexes = wantsIndex === "no" ? undefined : await caseIndexes(kind.kind, inputs.many("index"), config.index, tools);
       if (wantsIndex === "required" && indexes === undefined) {
@@ -196,6 +192,15 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
 }
 
 const NO_QUESTION = { id: "", repeat: 0, prompt: "", case: { id: "" } };
+
+/** A bound in dollars on what has no price would bound nothing; found before anything runs. */
+async function checkPrice(config: Config, kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<void> {
+  const estimator = await estimatorOf(kind, options, tools);
+  if (estimator === null || estimator(NO_QUESTION).usd !== null) return;
+  throw new StageProblem(
+    `budget.usd can't be kept: the price of ${config.backend.name ?? kind.kind} is unknown. Put it into a price table of your own (\`prices\` of the backend), or bound tokens or queries instead`,
+  );
+}
 
 async function estimatorOf(kind: AnyBackendKind, options: unknown, tools: StageTools): Promise<Estimator | null> {
   try {
