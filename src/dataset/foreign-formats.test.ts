@@ -71,6 +71,22 @@ describe("CSV", () => {
     ]);
   });
 
+  test.each([
+    [101, 1, 0],
+    [127, 27, 0],
+    [130, 27, 3],
+    [100, 0, 100],
+  ])("a table of octocode's form with %i rows: %i hard ones, %i without a difficulty", (rows, hard, without) => {
+    const table = (path: string) =>
+      `query,result1,result2\n${Array.from({ length: rows }, (_, at) => `question ${at},${path}:${at + 1}-${at + 2}:2,`).join("\n")}\n`;
+    const { dataset } = read(table("src/x.rs"), "code.csv");
+    expect(dataset.cases.filter(({ strata }) => strata.difficulty === "hard").length).toBe(hard);
+    expect(dataset.cases.filter(({ strata }) => strata.difficulty === undefined).length).toBe(without);
+    const { dataset: documents } = read(table("docs/usage.md"), "docs.csv");
+    expect(documents.cases.every(({ strata }) => strata.difficulty === undefined)).toBe(true);
+    expect(documents.cases[0]?.targets).toMatchObject([{ path: "docs/usage.md", role: "docs", grade: 2, ranges: [[1, 2]] }]);
+  });
+
   test.skipIf(!existsSync(`${shared}/code.csv`))("octocode's benchmark: 127 queries, 163 ranges, its last 27 rows hard", () => {
     const { dataset, bad } = read(readFileSync(`${shared}/code.csv`, "utf8"), "code.csv");
     const targets = dataset.cases.flatMap((one) => one.targets);
