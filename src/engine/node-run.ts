@@ -52,6 +52,14 @@ export async function runNode(context: RunContext, node: StageNode): Promise<voi
   }
 }
 
+/** Its results are right for what was there, but nobody can say under which key: used in this run, and made again by the next. */
+function warnChanged(context: RunContext, node: StageNode, changed: readonly string[]): void {
+  context.events({
+    type: "warning",
+    message: `${node.id}: what its key is made of changed while it ran (${changed.join(", ")}): what was made since is used in this run and not kept. Run it again once nothing changes any more`,
+  });
+}
+
 /** What a person can mend makes the stage fail; damage of the cache and bugs of ours go through. */
 function asNoOutput(context: RunContext, node: StageNode, error: unknown): unknown {
   if (error instanceof StageProblem) return new NoOutput("failed", context.redact(error.message));
@@ -124,6 +132,8 @@ async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKin
   const items = result.value.items.map(({ id }, index): ItemRef => ({ id, digest: digests[index] as Digest }));
   const files: StoredFile[] = await storeFiles(context, result.value.files ?? []);
   const now = context.world.clock.now();
+  const changed = await open.inputs.changed();
+  if (changed.length > 0) warnChanged(context, node, changed);
   const row = await storeStage(context, kind, parts, items, result.value.meta, {
     trace: null,
     notes: result.value.notes ?? null,
@@ -131,7 +141,7 @@ async function runWhole(context: RunContext, open: OpenNode, kind: WholeStageKin
     units: 1,
     seconds: (now - began) / 1000,
     at: began,
-    store: true,
+    store: changed.length === 0,
   });
   note(context, node.id, node.id);
   progress.executed = 1;
@@ -188,7 +198,7 @@ async function runItems(
 
   const prepared = await kind.prepare(node.config, await loadInputs(inOrder(over)), tools);
   try {
-    const pass = new UnitPass(context, open, kind, prepared, channel, progress);
+    const pass = new UnitPass(context, open, kind, prepared, channel, progress, (changed) => warnChanged(context, node, changed));
     await pass.open();
     if (upstream === null || overId === null) await pass.source();
     else if (over === null) await pass.stream(upstream.batches());

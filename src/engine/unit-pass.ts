@@ -24,6 +24,7 @@ export class UnitPass {
   notRun = 0;
   /** Set when a unit could not be done because `--only`/`--from` leaves this stage out. */
   refused: string | null = null;
+  /** A result was not stored, so the stage as a whole must not be found again either. */
   uncached = false;
   readonly #context: RunContext;
   readonly #open: OpenNode;
@@ -45,6 +46,7 @@ export class UnitPass {
   /** Settles when the newest unit has begun or ended; null: units begin in any order. */
   #newest: Promise<void> | null;
   #error: unknown;
+  readonly #onChanged: (changed: readonly string[]) => void;
 
   constructor(
     context: RunContext,
@@ -53,7 +55,10 @@ export class UnitPass {
     prepared: unknown,
     channel: Channel,
     progress: NodeProgress,
+    /** Called once, with the names of the parts that changed. */
+    onChanged: (changed: readonly string[]) => void,
   ) {
+    this.#onChanged = onChanged;
     this.#context = context;
     this.#open = open;
     this.#kind = kind;
@@ -208,6 +213,11 @@ export class UnitPass {
       resource: this.resource,
       concurrency: this.#concurrency,
       adaptive: this.#adaptive,
+      changed: () => this.#open.inputs.changed(),
+      notStored: (changed: readonly string[]) => {
+        if (!this.uncached) this.#onChanged(changed);
+        this.uncached = true;
+      },
       usable: (row: UnitRow) => isUsable(this.#context, this.#open.node, row),
     };
     return this.#context.resources.run(this.resource, this.#concurrency, () => runUnit(work, unit, key));

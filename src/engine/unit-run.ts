@@ -39,6 +39,10 @@ export interface UnitWork {
   readonly concurrency: number;
   /** The resource begins with one attempt at a time and follows what its server takes. */
   readonly adaptive: boolean;
+  /** Names of the parts of the key that are not any more what they were when it was made. */
+  readonly changed: () => Promise<readonly string[]>;
+  /** Told once a result was not stored because of that. */
+  readonly notStored: (changed: readonly string[]) => void;
   /** Whether a stored row may be used (freshness, --force, intact bytes). */
   readonly usable: (row: UnitRow) => Promise<boolean>;
 }
@@ -240,7 +244,9 @@ async function store(
     by: writer(context),
     precious: kind.precious,
   };
-  await context.cache.putRow(key, row);
+  const changed = await work.changed();
+  if (changed.length === 0) await context.cache.putRow(key, row);
+  else work.notStored(changed);
   const status = outcome.status ?? "completed";
   context.events({ type: "unit", node: work.progress, unit: unit.id, key, status, seconds });
   return { type: "executed", items, status, row };

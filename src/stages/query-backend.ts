@@ -13,6 +13,7 @@ import { canonicalJson, digestJson, type Json } from "../base/json.js";
 import { part } from "../cache/key.js";
 import { caseSchema } from "../dataset/schema.js";
 import { itemStage, type StageKind, StageProblem, type StageTools } from "../engine/contract.js";
+import { NEVER_CACHED } from "../engine/input-check.js";
 import type { AnswersMeta } from "./answer-meta.js";
 import { type Budget, budgetSchema } from "./budget.js";
 import { caseIndexes } from "./case-indexes.js";
@@ -83,7 +84,7 @@ export function queryBackendStage(kinds: ReadonlyMap<string, AnyBackendKind>, op
       const { kind, options } = kindOf(config);
       if (config.budget?.usd !== undefined) await checkPrice(config, kind, options, tools);
       // No identity: the system may answer differently tomorrow for reasons that nobody states, so no two runs may share a key.
-      if (identityOf(kind, options) === null) return [part("not cached", `${tools.clock.now()} ${tools.random()}`)];
+      if (identityOf(kind, options) === null) return [part(NEVER_CACHED, `${tools.clock.now()} ${tools.random()}`)];
       return kind.fingerprint === undefined ? [] : [part("content", await contentOf(() => kind.fingerprint?.(options, tools)))];
     },
     resource: (config) => {
