@@ -216,6 +216,21 @@ describe("two processes on one cache", () => {
     expect((one?.counts.queries ?? 0) + (two?.counts.queries ?? 0)).toBe(24);
   });
 
+  test("one is halted in the middle: the other waits for what it had claimed, asks nothing twice, and both end when it goes on", async () => {
+    const made = killProject();
+    const first = made.start(RUN);
+    await puppets.whenAsked(AT_ONCE);
+    process.kill(first.pid, "SIGSTOP");
+    const second = made.start(RUN, { PUPPET_RUN: "second" });
+    puppets.onAsk = (question) => question.answer(answerTo(question));
+    await second.whenSaid(`is being done by process ${first.pid}`);
+    process.kill(first.pid, "SIGCONT");
+    for (const question of puppets.alive) if (!question.answered) question.answer(answerTo(question));
+    const ends = await Promise.all([first.finished, second.finished]);
+    expect(ends.map(({ exit }) => exit)).toEqual([0, 0]);
+    expect(puppets.repeats()).toEqual({});
+  });
+
   test("one is killed: the other takes over what it had claimed, without waiting for it", async () => {
     const made = killProject();
     const first = made.start(RUN);

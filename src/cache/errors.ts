@@ -23,6 +23,11 @@ export function classify(error: unknown): unknown {
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     if (error.code === "SQLITE_CORRUPT" || error.code === "SQLITE_NOTADB")
       return new CacheBroken(error.message, { cause: error });
+    if (error.code === "SQLITE_BUSY" || error.code === "SQLITE_LOCKED")
+      return new CacheUnwritable(
+        "the cache can't be written: another program has held its database (index.sqlite) for too long; end that program",
+        { cause: error },
+      );
     if (
       [
         "SQLITE_FULL",
@@ -35,6 +40,9 @@ export function classify(error: unknown): unknown {
         "ENOTDIR",
         "ENOENT",
         "EIO",
+        "EDQUOT",
+        "EMFILE",
+        "ENFILE",
       ].includes(error.code)
     ) {
       return new CacheUnwritable(`the cache can't be written: ${error.message}`, { cause: error });

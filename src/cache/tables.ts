@@ -11,7 +11,8 @@ import Keyv from "keyv";
 import { Batcher } from "./batcher.js";
 import { classify } from "./errors.js";
 
-export const BUSY_TIMEOUT_MS = 10_000;
+/** A backup or a virus scanner may hold a database for a while; giving up would lose an answer that was paid for. */
+export const BUSY_TIMEOUT_MS = 30_000;
 /** Keys per read: one SELECT each, and Keyv joins quadratically. */
 const READ_BATCH = 500;
 const WRITE_BATCH = 400;

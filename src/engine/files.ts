@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Digest, digestBytes } from "../base/json.js";
 import type { RunContext } from "./context.js";
-import type { OutFile } from "./contract.js";
+import { type OutFile, StageProblem } from "./contract.js";
 import { writeAtomically } from "./record.js";
 
 export interface StoredFile {
@@ -52,7 +52,7 @@ export async function materialise(context: RunContext, files: readonly StoredFil
 async function writeRunFile(context: RunContext, file: StoredFile, name: string): Promise<string> {
   const path = join(context.options.runFolder, name);
   const text = await textOf(context, file);
-  await writeAtomically(path, file.fill === true ? text.replaceAll("{timestamp}", timestamp(context.options.startedAt)) : text);
+  await writeForPeople(path, file.fill === true ? text.replaceAll("{timestamp}", timestamp(context.options.startedAt)) : text);
   return path;
 }
 
@@ -66,10 +66,23 @@ async function writeMinedFile(context: RunContext, file: StoredFile, folder: str
     const path = join(folder, attempt === 1 ? name : `${name.slice(0, dot)}-${attempt}${name.slice(dot)}`);
     const there = await readFile(path).catch(() => null);
     if (there === null) {
-      await writeAtomically(path, await textOf(context, file));
+      await writeForPeople(path, await textOf(context, file));
       return path;
     }
     if (digestBytes(there) === file.text) return path;
+  }
+}
+
+/** What a file system refuses is the stage's failure, said with the file's name; everything is in the cache and is written by the next run. */
+async function writeForPeople(path: string, text: string): Promise<void> {
+  try {
+    await writeAtomically(path, text);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "") throw error;
+    throw new StageProblem(
+      `${path} can't be written (${code}): make room or check the permissions, and type the same command again; everything is in the cache`,
+    );
   }
 }
 
