@@ -7,8 +7,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parse } from "yaml";
+import { LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
+import { yamlProblem } from "../base/yaml-guard.js";
 import { UnusableConfiguration } from "./contract.js";
 
 const amount = z.number().nonnegative();
@@ -44,13 +45,17 @@ function nameOf(provider: string, model: string): string {
 
 /** Throws `UnusableConfiguration` with the file and every mistake in it. The first price of a model counts. */
 export function parsePrices(text: string, file: string): PriceTable {
+  const unfit = yamlProblem(text);
+  if (unfit !== null) throw new UnusableConfiguration(`${file} is no price table: ${unfit.message}`);
+  const document = parseDocument(text, { uniqueKeys: true, logLevel: "silent", lineCounter: new LineCounter() });
+  const [mistake] = document.errors;
+  if (mistake !== undefined) throw new UnusableConfiguration(`${file} is no YAML: ${mistake.message.split("\n")[0] ?? ""}`);
   let value: unknown;
   try {
-    value = parse(text, { uniqueKeys: true });
+    value = document.toJS();
   } catch (error) {
-    throw new UnusableConfiguration(
-      `${file} is no YAML: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`,
-    );
+    // More aliases than any table has.
+    throw new UnusableConfiguration(`${file} can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
   const table = tableSchema.safeParse(value);
   if (!table.success) throw new UnusableConfiguration(`${file} is no price table:\n${z.prettifyError(table.error)}`);

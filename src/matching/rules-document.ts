@@ -2,6 +2,10 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
 import type { Diagnostic } from "../base/diagnostics.js";
 import { nearest } from "../base/nearest.js";
+import { yamlProblem } from "../base/yaml-guard.js";
+
+/** Of a text that is no YAML: the first few say it. */
+const MOST_ERRORS = 20;
 
 export class RulesDocument {
   readonly found: Diagnostic[] = [];
@@ -13,8 +17,22 @@ export class RulesDocument {
   constructor(text: string, file: string) {
     this.#file = file;
     this.#lines = text.split(/\r?\n/);
-    const document = parseDocument(text, { lineCounter: this.#counter, uniqueKeys: true });
-    for (const problem of document.errors) {
+    const unfit = yamlProblem(text);
+    if (unfit !== null) {
+      this.#counter.addNewLine(0);
+      for (let at = text.indexOf("\n"); at !== -1 && at < unfit.offset; at = text.indexOf("\n", at + 1))
+        this.#counter.addNewLine(at + 1);
+      this.report(unfit.offset, unfit.message);
+      this.root = null;
+      return;
+    }
+    const document = parseDocument(text, {
+      lineCounter: this.#counter,
+      uniqueKeys: true,
+      prettyErrors: false,
+      logLevel: "silent",
+    });
+    for (const problem of document.errors.slice(0, MOST_ERRORS)) {
       this.report(problem.pos[0], `not valid YAML: ${problem.message.split("\n")[0] ?? problem.code}`);
     }
     this.root = document.contents;
