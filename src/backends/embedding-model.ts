@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { err, ok, type Result } from "../base/result.js";
 import { scrubbed } from "./chat-call.js";
-import { errorIn, failureOf, oneLine } from "./chat-failure.js";
+import { errorIn, failureOf, meantStatus, oneLine } from "./chat-failure.js";
 import { exchange } from "./chat-http.js";
 import { type ApiKey, readKey } from "./chat-key.js";
 import { type BackendEnvironment, MissingTool, type RawAnswer, UnusableConfiguration } from "./contract.js";
@@ -95,8 +95,11 @@ function replyOf(
   } catch {
     value = undefined;
   }
-  if (status >= 300 || errorIn(value) !== null) {
-    const said = errorIn(value) ?? { message: oneLine(body), code: null, type: null };
+  const inside = errorIn(value);
+  if (status >= 300 || inside !== null) {
+    const said = inside ?? { message: oneLine(body), code: null, type: null };
+    // Some gateways answer 200 with an error inside: its code says which status they mean.
+    const meant = status < 300 ? meantStatus(said) : status;
     const context = {
       who,
       model: options.model,
@@ -105,7 +108,7 @@ function replyOf(
       hasKey: key.value !== null,
       now,
     };
-    return err({ response: "", ...failureOf(status, headers, said, context), details: { http_status: status } });
+    return err({ response: "", ...failureOf(meant, headers, said, context), details: { http_status: status } });
   }
   const reply = replySchema.safeParse(value);
   if (!reply.success)

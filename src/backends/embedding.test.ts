@@ -130,6 +130,16 @@ describe("embedding", () => {
       { status: 429, headers: { "retry-after": "7" }, body: { error: { message: "slow" } } },
       { status: "rate_limited", retry: { after: 7 } },
     ],
+    [
+      "no credit, inside a success",
+      { status: 200, body: { error: { message: "x", code: "insufficient_quota" } } },
+      { status: "failed", ofAll: "stop" },
+    ],
+    [
+      "a rate limit inside a success",
+      { status: 200, body: { error: { message: "slow", code: 429 } } },
+      { status: "rate_limited", retry: {} },
+    ],
     ["no credit", { status: 429, body: { error: { message: "x", code: "insufficient_quota" } } }, { status: "failed" }],
     ["a page", { body: "<html>login</html>" }, { status: "failed", error: expect.stringContaining("no list of embeddings") }],
     ["too few", { body: { data: [] } }, { status: "failed", error: expect.stringContaining("0 embeddings") }],

@@ -99,7 +99,7 @@ async function ask(
   if (!index.ok) {
     const { error } = index;
     // Whoever began it was stopped or ran out of time; this question was not.
-    return mine || signal.aborted || !["timed_out", "failed"].includes(error.status)
+    return mine || signal.aborted || error.ofAll !== undefined || !["timed_out", "failed"].includes(error.status)
       ? error
       : { ...error, status: "failed", retry: error.retry ?? {} };
   }

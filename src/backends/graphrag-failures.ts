@@ -7,11 +7,13 @@
  * standard output in 2.4 and 2.5) is the only witness, so it is heard.
  */
 import { visible } from "../base/diagnostics.js";
+import type { RawAnswer } from "./contract.js";
 
 export interface GraphragFailure {
   readonly status: "failed" | "rate_limited";
   readonly error: string;
   readonly retry?: { readonly after?: number };
+  readonly ofAll?: NonNullable<RawAnswer["ofAll"]>;
 }
 
 export interface Advice {
@@ -25,6 +27,8 @@ interface Cause {
   readonly pattern: RegExp;
   readonly status?: "rate_limited";
   readonly retry?: true;
+  /** It is so whatever is asked, so that one call says it for all. */
+  readonly ofAll?: NonNullable<RawAnswer["ofAll"]>;
   readonly say: (found: RegExpExecArray, advice: Advice) => string;
 }
 
@@ -32,6 +36,7 @@ interface Cause {
 const CAUSES: readonly Cause[] = [
   {
     pattern: /insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance is too low/i,
+    ofAll: "stop",
     say: () => "the model's account has no quota left: top it up, or use another key; waiting does not help",
   },
   {
@@ -43,35 +48,42 @@ const CAUSES: readonly Cause[] = [
   },
   {
     pattern: /No 'settings\.\[yaml\|yml\|json\]' config file found|Config file not found|No settings file found/i,
+    ofAll: "fail",
     say: (_found, { dir }) =>
       `there is no settings.yaml in ${dir}: make it with \`graphrag init --root ${dir}\`, or check \`dir\``,
   },
   {
     pattern: /Could not find ([\w.]{1,80}\.parquet) in storage|No such file or directory: '?([^'\n]{0,400}\.parquet)/i,
+    ofAll: "fail",
     say: (found, { dir, data }) =>
       `the index lacks ${found[1] ?? found[2]}: index first (graphrag index --root ${dir}), or check \`data\` (${data})`,
   },
   {
     pattern: /Environment variable not found: '?(\w{1,100})|KeyError: '([A-Z][A-Z0-9_]{2,100})'/,
+    ofAll: "fail",
     say: (found, { dir }) =>
       `GraphRAG's settings name the environment variable ${found[1] ?? found[2]}, and it is not set: set it, or write it into ${dir}/.env`,
   },
   {
     pattern: /Invalid placeholder in string/,
+    ofAll: "fail",
     say: (_found, { dir }) => `the settings in ${dir} have a \`$\` that names no variable: write it as \`$$\``,
   },
   {
     pattern: /api_key must be set|API Key is required|api_key client option must be set|Missing credentials/i,
+    ofAll: "fail",
     say: (_found, { dir }) =>
       `the model's key is missing or empty: set the variable that the settings in ${dir} name (GRAPHRAG_API_KEY), or write it into ${dir}/.env`,
   },
   {
     pattern: /AuthenticationError|invalid_api_key|Incorrect API key|\b401 Unauthorized|Error code: 401/i,
+    ofAll: "fail",
     say: () => "the model's server refused the key: check the variable that GraphRAG's settings name (GRAPHRAG_API_KEY)",
   },
   {
     pattern:
       /Model ID ([^\n]{1,100}?) not found in (\w{1,60})|A default_chat_model is required|default_embedding_model\b[^\n]{0,80}\bis required/i,
+    ofAll: "fail",
     say: (_found, { dir }) =>
       `the settings in ${dir} lack a model that this version of GraphRAG needs: make them anew with \`graphrag init --root ${dir} --force\` and carry your changes over`,
   },
@@ -82,14 +94,17 @@ const CAUSES: readonly Cause[] = [
   },
   {
     pattern: /model_not_found|\bNotFoundError|The model `?[^`\n]{1,100}`? does not exist/i,
+    ofAll: "fail",
     say: (_found, { dir }) => `the model's server does not know the model that the settings in ${dir} name`,
   },
   {
     pattern: /(?:query vector|dim)[^\n]{0,100}(?:dimension|doesn't match|does not match)|No vector column found to match/i,
+    ofAll: "fail",
     say: (_found, { dir }) => `the index was made with another embedding model than the settings in ${dir} name: index again`,
   },
   {
     pattern: /Table '?([\w.-]{1,80})'? was not found|Table ([\w.-]{1,80}) does not exist/i,
+    ofAll: "fail",
     say: (found, { dir }) =>
       `the vector store lacks the table ${found[1] ?? found[2]}: index again, or check vector_store in the settings of ${dir}`,
   },
@@ -100,6 +115,7 @@ const CAUSES: readonly Cause[] = [
   },
   {
     pattern: /ConfigParsingError|yaml\.(?:scanner|parser)\.|validation errors? for GraphRagConfig/,
+    ofAll: "fail",
     say: (_found, { dir }) =>
       `the settings in ${dir} are not valid for this version of GraphRAG: make them anew with \`graphrag init --root ${dir} --force\` and carry your changes over`,
   },
@@ -112,15 +128,18 @@ const CAUSES: readonly Cause[] = [
   },
   {
     pattern: /(?:ImportError|ModuleNotFoundError): (?!No module named '?graphrag)([^\n]{1,200})/,
+    ofAll: "fail",
     say: (found) =>
       `GraphRAG's Python packages do not fit together (${found[1]}): install it anew into a virtual environment of its own`,
   },
   {
     pattern: /No module named '?graphrag\.(?:__main__|query|index)/,
+    ofAll: "fail",
     say: (_found, { generation }) => wrongGeneration(generation),
   },
   {
     pattern: /No module named '?graphrag/,
+    ofAll: "fail",
     say: () =>
       "this Python has no GraphRAG: install it there (pip install graphrag), or name its virtual environment with `venv:`",
   },
@@ -133,9 +152,11 @@ const CAUSES: readonly Cause[] = [
 ];
 
 function explain(text: string, advice: Advice): GraphragFailure | null {
-  for (const { pattern, status = "failed", retry, say } of CAUSES) {
+  for (const { pattern, status = "failed", retry, ofAll, say } of CAUSES) {
     const found = pattern.exec(text);
-    if (found !== null) return { status, error: say(found, advice), ...(retry === undefined ? {} : { retry: {} }) };
+    if (found === null) continue;
+    const more = { ...(retry === undefined ? {} : { retry: {} }), ...(ofAll === undefined ? {} : { ofAll }) };
+    return { status, error: say(found, advice), ...more };
   }
   return null;
 }
@@ -145,7 +166,7 @@ export function failureOfExit(exitCode: number | null, stderr: string, log: stri
   const said = plain(stderr);
   if (exitCode === 2) {
     const usage = usageProblem(said, advice);
-    if (usage !== null) return { status: "failed", error: usage };
+    if (usage !== null) return { status: "failed", error: usage, ofAll: "fail" };
   }
   // The last lines first: the exception that ended it stands there, and the code that a traceback quotes above it may name anything.
   const end = tail(said, 3);

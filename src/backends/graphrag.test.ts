@@ -288,25 +288,25 @@ describe("the answer", () => {
 });
 
 describe("failures say what to do", () => {
-  const cases: readonly [Behaviour, RawAnswer["status"], RegExp, boolean][] = [
-    ["no-settings", "failed", /no settings\.yaml in graphrag: make it with `graphrag init/, false],
-    ["no-index", "failed", /lacks entities\.parquet: index first/, false],
-    ["no-variable", "failed", /variable GRAPHRAG_API_KEY, and it is not set/, false],
-    ["empty-key", "failed", /key is missing or empty/, false],
-    ["refused-key", "failed", /refused the key/, false],
-    ["rate-limit", "rate_limited", /rate limit: lower `concurrency`/, true],
-    ["quota", "failed", /no quota left/, false],
-    ["no-model-id", "failed", /lack a model/, false],
-    ["unreachable", "failed", /could not be reached/, true],
-    ["broken-packages", "failed", /packages do not fit together \(pyarrow/, false],
-    ["older-index", "failed", /no column human_readable_id: it was made by another major version/, false],
-    ["unknown", "failed", /exit code 1 .*something that nobody has seen before/, false],
-    ["killed", "failed", /ended by SIGKILL/, true],
+  const cases: readonly [Behaviour, RawAnswer["status"], RegExp, "again" | "fail" | "stop" | "no"][] = [
+    ["no-settings", "failed", /no settings\.yaml in graphrag: make it with `graphrag init/, "fail"],
+    ["no-index", "failed", /lacks entities\.parquet: index first/, "fail"],
+    ["no-variable", "failed", /variable GRAPHRAG_API_KEY, and it is not set/, "fail"],
+    ["empty-key", "failed", /key is missing or empty/, "fail"],
+    ["refused-key", "failed", /refused the key/, "fail"],
+    ["rate-limit", "rate_limited", /rate limit: lower `concurrency`/, "again"],
+    ["quota", "failed", /no quota left/, "stop"],
+    ["no-model-id", "failed", /lack a model/, "fail"],
+    ["unreachable", "failed", /could not be reached/, "again"],
+    ["broken-packages", "failed", /packages do not fit together \(pyarrow/, "fail"],
+    ["older-index", "failed", /no column human_readable_id: it was made by another major version/, "no"],
+    ["unknown", "failed", /exit code 1 .*something that nobody has seen before/, "no"],
+    ["killed", "failed", /ended by SIGKILL/, "again"],
   ];
-  test.each(cases)("%s", async (behaviour, status, error, again) => {
+  test.each(cases)("%s", async (behaviour, status, error, then) => {
     const answer = await behaving(behaviour);
     expect(answer).toMatchObject({ status, response: "", error: expect.stringMatching(error) });
-    expect(answer.retry !== undefined).toBe(again);
+    expect(answer.retry !== undefined ? "again" : (answer.ofAll ?? "no")).toBe(then);
     expect(JSON.stringify(answer)).not.toContain(KEY);
   });
 

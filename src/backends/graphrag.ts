@@ -172,7 +172,7 @@ async function ask(
     return stopped(signal, {}, null);
   }
   if (!knowsMethod(generation, config.method)) {
-    return failed(
+    return forAll(
       `GraphRAG ${program.version ?? "of that generation"} has no ${config.method} search: use local or global, or a newer GraphRAG`,
     );
   }
@@ -275,8 +275,8 @@ function stopped(signal: AbortSignal, details: Record<string, unknown>, cause: G
   return { status: "timed_out", response: "", error, details };
 }
 
-function asAnswer({ status, error, retry }: GraphragFailure, details: Record<string, unknown>): RawAnswer {
-  return { status, response: "", error, details, ...(retry === undefined ? {} : { retry }) };
+function asAnswer({ error, ...failure }: GraphragFailure, details: Record<string, unknown>): RawAnswer {
+  return { ...failure, response: "", error, details };
 }
 
 function failed(error: string, details: Record<string, unknown> = {}, retry?: { readonly after?: number }): RawAnswer {

@@ -19,6 +19,8 @@ export interface LightragFailure {
   readonly status: "failed" | "timed_out" | "rate_limited";
   readonly message: string;
   readonly retry?: { readonly after?: number };
+  /** It is so for every question. */
+  readonly ofAll?: "fail";
   /** HTTP status; null = no answer. */
   readonly http: number | null;
 }
@@ -98,6 +100,7 @@ function refused(server: LightragServer, path: string, response: Response, text:
           server.key === undefined
             ? `${server.url} wants an API key${said}: set the environment variable ${server.keyName}`
             : `${server.url} refuses the API key${said}: check the environment variable ${server.keyName}`,
+        ofAll: "fail",
         http,
       };
     case 404:
@@ -105,6 +108,7 @@ function refused(server: LightragServer, path: string, response: Response, text:
       return {
         status: "failed",
         message: `${server.url} has no ${path}${said}: it is another program, behind another path, or a LightRAG older than that interface`,
+        ofAll: "fail",
         http,
       };
     case 400:

@@ -214,11 +214,12 @@ describe("failures say what to do", () => {
     ["another status", { status: 418, body: {} }, "failed", /HTTP 418/, undefined],
     ["a broken connection", "drop", "failed", /connection to .* broke/, {}],
   ];
-  test.each(cases)("%s", async (_name, trouble, status, error, retry) => {
+  test.each(cases)("%s", async (name, trouble, status, error, retry) => {
     server.trouble("/query/data", trouble);
     const answer = await ask();
     expect(answer).toMatchObject({ status, response: "", error: expect.stringMatching(error) });
     expect(answer.retry).toEqual(retry);
+    expect(answer.ofAll).toBe(name === "another program" ? "fail" : undefined);
   });
 
   test("no server", async () => {
@@ -236,10 +237,15 @@ describe("failures say what to do", () => {
     server.key = KEY;
     expect(await ask()).toMatchObject({
       status: "failed",
+      ofAll: "fail",
       error: expect.stringMatching(/wants an API key: API Key required: set the environment variable LIGHTRAG_API_KEY/),
     });
     const wrong = await ask({ api_key_env: "OTHER" }, "Who reads?", { env: { OTHER: "wrong-key-of-mine" } });
-    expect(wrong).toMatchObject({ status: "failed", error: expect.stringMatching(/refuses the API key.*OTHER/) });
+    expect(wrong).toMatchObject({
+      status: "failed",
+      ofAll: "fail",
+      error: expect.stringMatching(/refuses the API key.*OTHER/),
+    });
     expect(JSON.stringify(wrong)).not.toContain("wrong-key-of-mine");
     expect((await ask({}, "Who reads?", { env: { LIGHTRAG_API_KEY: KEY } })).status).toBe("completed");
     expect(server.requests.map(({ key }) => key)).toEqual([undefined, "wrong-key-of-mine", KEY]);

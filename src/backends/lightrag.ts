@@ -123,6 +123,7 @@ async function stillHolds(server: LightragServer, digest: string, signal: AbortS
     status: "failed",
     response: "",
     error: `the server at ${server.url} no longer holds the index that was built (${stored.value.length} documents are there, and other ones): run the index-corpus stage again with --force`,
+    ofAll: "fail",
   };
 }
 
@@ -263,8 +264,8 @@ const answerSchema = z.looseObject({
 });
 
 function failed(called: Extract<Called<unknown>, { ok: false }>): RawAnswer {
-  const { status, message, retry, http } = called.error;
-  return { status, response: "", error: message, details: { http_status: http }, ...(retry === undefined ? {} : { retry }) };
+  const { message, http, ...failure } = called.error;
+  return { ...failure, response: "", error: message, details: { http_status: http } };
 }
 
 function failedWith(error: string, retry?: { readonly after?: number }): RawAnswer {
