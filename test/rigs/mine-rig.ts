@@ -3,12 +3,10 @@ import { setMaxListeners } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Digest } from "../../src/base/json.js";
-import { Cache } from "../../src/cache/cache.js";
-import { decodeObject } from "../../src/cache/objects.js";
 import type { Io, OptionValue } from "../../src/cli/contract.js";
 import { main } from "../../src/cli/main.js";
 import { mine } from "../../src/cli/mine.js";
+import { everythingIn } from "./everything.js";
 
 export interface Typed {
   readonly exit: number;
@@ -116,22 +114,8 @@ export class MineRig {
   }
 
   /** Everything below the project that a search for a text should see: files, and what the cache holds, decompressed. */
-  async everything(): Promise<{ where: string; text: string }[]> {
-    const found = readdirSync(this.folder, { withFileTypes: true, recursive: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((path) => ({ where: path, text: readFileSync(path).toString("latin1") }));
-    const cache = await Cache.open({ folder: join(this.folder, "cache"), now: Date.now, warn: () => {} });
-    const decoded = (digest: string, stored: Uint8Array) => {
-      const object = decodeObject(stored, digest as Digest);
-      if (!object.ok) throw new Error(`object ${digest} ${object.what}`);
-      found.push({ where: `object ${digest}`, text: Buffer.from(object.bytes).toString("latin1") });
-    };
-    for await (const [digest, stored] of cache.tables.objects.scan()) decoded(digest, stored);
-    for await (const { digest, path } of cache.objects.files()) if (digest !== null) decoded(digest, readFileSync(path));
-    for await (const [key, text] of cache.tables.memory.scan()) found.push({ where: `memory ${key}`, text });
-    await cache.close();
-    return found;
+  everything(): Promise<{ where: string; text: string }[]> {
+    return everythingIn(this.folder);
   }
 
   remove(): void {
