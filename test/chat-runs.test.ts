@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { main } from "../src/cli/main.js";
 import { type ChatServer, type ChatServerOptions, chatServer } from "./rigs/chat-server.js";
+import { graphragDouble, graphragFolder } from "./rigs/graphrag-double.js";
 
 const KEY = "sk-test-0123456789";
 const ANSWER = '{"classes":[{"path":"src/T1.java"}]}';
@@ -88,7 +89,7 @@ ${backends.map((each) => `        - ${each}`).join("\n")}
       const exit = await main(args, {
         stdout: (text) => void out.push(text),
         stderr: (text) => void err.push(text),
-        env: { OPENAI_API_KEY: KEY },
+        env: { OPENAI_API_KEY: KEY, PATH: process.env.PATH },
         cwd: folder,
         terminal: { isTTY: false, columns: 100, colour: false },
         interrupted: signal,
@@ -239,6 +240,34 @@ test("a refused key costs one call, and other systems' answers are reported", as
   expect(stderr).toContain("Check the key in OPENAI_API_KEY");
   expect(json.reports.length).toBeGreaterThan(0);
   expect(JSON.stringify(json) + stderr).not.toContain(KEY);
+});
+
+test("GraphRAG without an index is not started, with a refused key once, with an empty account once; then it goes on", async () => {
+  const { folder, pipeline, run } = await project(5);
+  const double = graphragDouble(folder, "3.3.0");
+  const dir = join(folder, "graphrag");
+  const queries = () => double.calls().filter(({ argv }) => argv.includes("query")).length;
+  pipeline("", [`{ kind: graphrag, dir: ../graphrag, venv: "${double.venv}" }`]);
+  mkdirSync(join(dir, "output"), { recursive: true });
+  writeFileSync(join(dir, "settings.yaml"), "{}\n");
+  const without = await run();
+  expect([without.exit, without.json.counts.failed, queries()]).toEqual([1, 5, 0]);
+  expect(without.stderr).toContain("graphrag index --root");
+
+  graphragFolder(dir);
+  double.behave("refused-key");
+  const refused = await run();
+  expect([refused.exit, refused.json.counts.failed, queries()]).toEqual([1, 5, 1]);
+  expect(refused.stderr).toContain("refused the key");
+
+  double.behave("quota");
+  const empty = await run();
+  expect([empty.exit, queries()]).toEqual([75, 2]);
+  expect(empty.stderr).toContain("top it up");
+
+  double.behave("answer");
+  expect((await run()).exit).toBe(0);
+  expect(queries()).toBe(2 + 5);
 });
 
 test("a few failures are failures, and the report is written", async () => {

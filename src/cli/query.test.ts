@@ -75,6 +75,8 @@ test.each([
   [["query", "cases.jsonl", "--text", "x", "--backend", "bm25"], "ask about what"],
   [["query", "cases.jsonl"], "which backend"],
   [["query", "cases.jsonl", "--backend", "bm26"], "bm25"],
+  [["query", "cases.jsonl", "--backend", "{ kind: bm25, topp: 1 }"], "topp"],
+  [["query", "cases.jsonl", "--backend", "{ kind: bm25"], "no YAML"],
   [["query", "cases.jsonl", "--backend", "bm25", "--opt", "topp=1"], "topp"],
   [["query", "cases.jsonl", "--backend", "bm25", "--opt", "top=many"], "--opt top"],
   [["query", "cases.jsonl", "--backend", "bm25", "--opt", "top"], "name=value"],

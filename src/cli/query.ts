@@ -34,7 +34,7 @@ export const command: Command = {
   usage: "query [dataset]",
   summary: "Ask one backend about a data set or a question of your own, without a pipeline",
   options: [
-    { flag: "--backend <kind>", description: "bm25, chat, octocode, ... or ./my-backend.js" },
+    { flag: "--backend <kind>", description: "bm25, chat, octocode, ... or ./my-backend.js, or a mapping as in pipelines" },
     { flag: "--opt <k=v>", description: "An option of the backend; v is read as YAML (repeatable)", repeated: true },
     { flag: "--corpus <dir>", description: "Source tree to search" },
     { flag: "--text <question>", description: "Ask this instead of a data set's cases" },
@@ -146,7 +146,14 @@ function backendOf(options: Options): Record<string, unknown> {
       throw new UsageError(`--opt ${one}: the value is no YAML; put it into quotes`);
     }
   });
-  return Object.fromEntries([...pairs, ["kind", kind]]);
+  if (!kind.trimStart().startsWith("{")) return Object.fromEntries([...pairs, ["kind", kind]]);
+  // The whole backend as a pipeline has it, which is how the pages of the backends show them.
+  try {
+    const written: unknown = parseYaml(kind, { schema: "core", maxAliasCount: 0 });
+    return { ...(written as Record<string, unknown>), ...Object.fromEntries(pairs) };
+  } catch {
+    throw new UsageError(`--backend ${kind}: no YAML; put it into quotes: --backend '{ kind: bm25, top: 15 }'`);
+  }
 }
 
 /** A data set of one case: the stages know of nothing else. Named by the question, so that the same one is found in the cache. */
@@ -206,6 +213,7 @@ async function put(
 }
 
 function rendered({ answer, reading, why, files }: ReadAnswer): string {
+  if (answer.response === "" && answer.error !== null) return `no answer: ${answer.status}\n`;
   const lines = answer.response.split("\n").map(visible);
   const found = files.map(
     ({ raw, path }, index) => `  ${index + 1}. ${visible(path ?? raw)}${path === null ? " (no file of the tree)" : ""}`,
