@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<
   import: { load: () => import("./import.js"), summary: "Take in bundles of runs, to score them again here" },
   compare: { load: () => import("./compare.js"), summary: "Compare runs case by case: intervals, tests, gains and losses" },
   pool: { load: () => import("./pool.js"), summary: "Collect predictions that nobody has judged, to be graded" },
+  view: { load: () => import("./view.js"), summary: "Show runs in the browser, the one under way as it goes" },
   report: { load: () => import("./report.js"), summary: "Write a stored run as CSV, TREC, JUnit, LaTeX, ..." },
   measure: { load: () => import("./measure.js"), summary: "Measure a TREC run against qrels" },
   "explain-measure": { load: () => import("./explain-measure.js"), summary: "Say what a measure is" },
