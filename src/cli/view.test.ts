@@ -122,6 +122,7 @@ describe("bench view", () => {
       "/run/..%2f../x",
       "/run/20260101T000000Z-shop/%2e%2e/secret.txt",
       "/all/%2e%2e%2fx",
+      "/all/..",
       "//secret.txt",
       "/%zz",
     ]) {

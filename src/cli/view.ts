@@ -64,7 +64,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, out: s
   if (request.method !== "GET" && request.method !== "HEAD") return send(response, 405, "text/plain", "only to be read\n");
   let path: string[];
   try {
-    path = new URL(request.url ?? "/", "http://127.0.0.1").pathname.split("/").slice(1).map(decodeURIComponent);
+    // Not through URL, which would make sense of `..` and of a second host.
+    path = ((request.url ?? "/").split(/[?#]/)[0] ?? "/").split("/").slice(1).map(decodeURIComponent);
   } catch {
     return send(response, 400, "text/plain", "this is no address\n");
   }
