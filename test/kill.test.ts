@@ -5,7 +5,8 @@
  * the process died. BENCH_KILLS=all kills after each of the first 50 answers, on a fresh cache each time; the default is one long chain
  * of kills on one cache, which meets more different states in less time.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { figures, type Project, project, type RunJson } from "./rigs/cli.js";
@@ -58,6 +59,11 @@ function killProject(cases = 24): Project {
   made.write("pipelines/kill.yaml", PIPELINE);
   made.write("pipelines/cases.jsonl", casesFile(cases));
   return made;
+}
+
+/** What `cache stats` says lies on the disk. */
+function bytesOf(stats: { database_bytes: number; large_object_bytes: number; folders: Record<string, number> }): number {
+  return [stats.database_bytes, stats.large_object_bytes, ...Object.values(stats.folders)].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** The figures of a run whose answers all come at once. */
@@ -214,6 +220,31 @@ describe("two processes on one cache", () => {
     expect(puppets.repeats()).toEqual({});
     expect(puppets.asked.length).toBe(24);
     expect((one?.counts.queries ?? 0) + (two?.counts.queries ?? 0)).toBe(24);
+  });
+
+  test("gc waits for no run and takes nothing from one: refused beside it, afterwards it keeps its answers and gives room back", async () => {
+    const made = killProject();
+    // What no run keeps any more, some of it large.
+    made.write("pipelines/other.yaml", "name: other\nstages:\n  sources: { uses: checkout, with: { folder: ../big } }\n");
+    for (let n = 0; n < 40; n++) made.write(`big/f${n}.txt`, randomBytes(20_000).toString("hex"));
+    await made.run(["pipelines/other.yaml"]);
+    rmSync(join(made.folder, "evaluation_results"), { recursive: true });
+    const before = JSON.parse((await made.bench(["cache", "stats", "--json"])).stdout);
+    const running = made.start(RUN);
+    await puppets.whenAsked(AT_ONCE);
+    const swept = await made.bench(["cache", "gc", "--json"]);
+    expect([swept.exit, swept.stderr]).toEqual([1, expect.stringContaining(`process ${running.pid} is using this cache`)]);
+    puppets.onAsk = (question) => question.answer(answerTo(question));
+    for (const question of puppets.alive) if (!question.answered) question.answer(answerTo(question));
+    const done = await running.finished;
+    expect(done.exit).toBe(0);
+    await made.bench(["cache", "gc"]);
+    const again = await made.run([FILE]);
+    expect([again.counts.queries, figures(again)]).toEqual([0, figures(JSON.parse(done.stdout) as RunJson)]);
+    expect(puppets.repeats()).toEqual({});
+    const after = JSON.parse((await made.bench(["cache", "stats", "--json"])).stdout);
+    expect(bytesOf(after)).toBeLessThan(bytesOf(before) / 2);
+    expect((await made.bench(["cache", "verify"])).exit).toBe(0);
   });
 
   test("one is halted in the middle: the other waits for what it had claimed, asks nothing twice, and both end when it goes on", async () => {
