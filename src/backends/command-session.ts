@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readReply } from "./command-reply.js";
 import type { Question, RawAnswer } from "./contract.js";
+import { LineSplitter } from "./line-splitter.js";
 import { endGroup, type Sleep, watchGroup } from "./process.js";
 import { lastLines, NOT_THERE, notStarted, SHORT_OF_RESOURCES } from "./tool-process.js";
 
@@ -109,8 +110,6 @@ class Session {
   readonly #sleep: Sleep;
   #child: ChildProcess | undefined;
   #closed: Promise<void> = Promise.resolve();
-  #rest: Buffer[] = [];
-  #restBytes = 0;
   #onLine: (line: string) => void = () => {};
   #onEnd: (type: "overflow" | "exited") => void = () => {};
   stderr = "";
@@ -151,7 +150,14 @@ class Session {
       });
     });
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => {});
-    child.stdout?.on("data", (chunk: Buffer) => this.#read(chunk));
+    const lines = new LineSplitter(
+      this.#program.maxLine,
+      (line) => {
+        if (line.trim() !== "") this.#onLine(line);
+      },
+      () => this.#onEnd("overflow"),
+    );
+    child.stdout?.on("data", (chunk: Buffer) => lines.push(chunk));
     child.stderr?.on("data", (chunk: Buffer) => {
       this.stderr = (this.stderr + chunk.toString("utf8")).slice(-STDERR_KEPT);
     });
@@ -191,21 +197,5 @@ class Session {
     child.stdin?.end();
     await endGroup(child.pid, this.#closed, this.#sleep);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-  }
-
-  #read(chunk: Buffer): void {
-    let from = 0;
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
-      const line = Buffer.concat([...this.#rest, chunk.subarray(from, at)]).toString("utf8");
-      this.#rest = [];
-      this.#restBytes = 0;
-      from = at + 1;
-      if (line.trim() !== "") this.#onLine(line);
-    }
-    const rest = chunk.subarray(from);
-    if (rest.length === 0) return;
-    this.#rest.push(rest);
-    this.#restBytes += rest.length;
-    if (this.#restBytes > this.#program.maxLine) this.#onEnd("overflow");
   }
 }

@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { LineSplitter } from "./line-splitter.js";
 import { endGroup, type Sleep, watchGroup } from "./process.js";
 import { notStarted, SHORT_OF_RESOURCES } from "./tool-process.js";
 
@@ -40,8 +41,6 @@ export class StdioTransport implements Transport {
   #schema: typeof import("@modelcontextprotocol/sdk/types.js").JSONRPCMessageSchema | undefined;
   #child: ChildProcess | undefined;
   #closed: Promise<void> = Promise.resolve();
-  #rest: Buffer[] = [];
-  #restBytes = 0;
   #errorOutput = "";
 
   constructor(server: StdioServer, sleep: Sleep) {
@@ -76,7 +75,15 @@ export class StdioTransport implements Transport {
       });
     });
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
-    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    const lines = new LineSplitter(
+      MAX_LINE_BYTES,
+      (line) => this.#line(line),
+      () => {
+        this.onerror?.(new Error(`the server sent a message of more than ${MAX_LINE_BYTES} bytes`));
+        void this.close();
+      },
+    );
+    child.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => {
       this.#errorOutput = (this.#errorOutput + chunk.toString("utf8")).slice(-STDERR_KEPT);
     });
@@ -97,27 +104,6 @@ export class StdioTransport implements Transport {
     child.stdin?.end();
     await endGroup(child.pid, this.#closed, this.#sleep);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-  }
-
-  #read(chunk: Buffer): void {
-    let from = 0;
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
-      const line = Buffer.concat([...this.#rest, chunk.subarray(from, at)]).toString("utf8");
-      this.#rest = [];
-      this.#restBytes = 0;
-      from = at + 1;
-      this.#line(line);
-    }
-    const rest = chunk.subarray(from);
-    if (rest.length === 0) return;
-    this.#rest.push(rest);
-    this.#restBytes += rest.length;
-    if (this.#restBytes > MAX_LINE_BYTES) {
-      this.#rest = [];
-      this.#restBytes = 0;
-      this.onerror?.(new Error(`the server sent a message of more than ${MAX_LINE_BYTES} bytes`));
-      void this.close();
-    }
   }
 
   #line(line: string): void {
