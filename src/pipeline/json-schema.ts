@@ -189,7 +189,15 @@ function convert(schema: unknown, prefix: string, self: string): unknown {
   };
   if (takesAnyText) return { ...notes, ...rest };
   const own = Array.isArray(rest.anyOf) && keywords.length === 1 ? rest.anyOf : [rest];
-  return { ...notes, anyOf: [...own, REFERENCE] };
+  const others = isChoiceOfKinds(own) ? [OWN_KIND] : [];
+  return { ...notes, anyOf: [...own, ...others, REFERENCE] };
+}
+
+/** Where kinds are told apart by `kind`, a module of one's own may stand, with options that only it knows. */
+const OWN_KIND: Schema = { type: "object", required: ["kind"], properties: { kind: MODULE } };
+
+function isChoiceOfKinds(choices: readonly unknown[]): boolean {
+  return choices.length > 1 && choices.every((one) => isSchema(one) && isSchema(one.properties) && "kind" in one.properties);
 }
 
 function convertKeywords(schema: Schema, prefix: string, self: string): Record<string, unknown> {
