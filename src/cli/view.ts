@@ -166,6 +166,8 @@ function events(request: IncomingMessage, response: ServerResponse, folder: stri
   });
   let timer: NodeJS.Timeout | undefined;
   let watcher: FSWatcher | undefined;
+  // One write may be noticed more than once.
+  let told = "";
   const end = () => {
     clearTimeout(timer);
     watcher?.close();
@@ -176,7 +178,9 @@ function events(request: IncomingMessage, response: ServerResponse, folder: stri
     // Between two writes there may be none; the next change tells.
     if (record === null) return;
     const progress = progressOf(record, await endedUnits(folder));
-    response.write(`data: ${JSON.stringify(progress)}\n\n`);
+    const text = JSON.stringify(progress);
+    if (text !== told) response.write(`data: ${text}\n\n`);
+    told = text;
     if (progress.state !== "running") end();
   };
   const later = () => {
